@@ -133,7 +133,7 @@ sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const D
     return wait_until_ended(engine, deadline, peer, [&] {
         const MutexLock locked(engine.lock);
         if (!covers(*queue, number)) {
-            hurry(engine.queues[peer]);
+            hurry(engine, engine.queues[peer]);
             hurry_if_slow(engine.queues[peer], since_ns);
             progress(engine);
         }
@@ -296,7 +296,7 @@ sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
     const std::int64_t since_ns = boot_ns();
     const sennit_status waited = wait_until_ended(engine, default_deadline(), record->peer, [&] {
         const MutexLock locked(engine.lock);
-        if (record->state == RecordState::pending) hurry(engine.queues[record->peer]);
+        if (record->state == RecordState::pending) hurry(engine, engine.queues[record->peer]);
         if (record->state != RecordState::complete) {
             hurry_if_slow(engine.queues[record->peer], since_ns);
             progress(engine);
@@ -357,7 +357,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
         const MutexLock locked(engine->lock);
         if (engine->records.in_use() == 0) return true;
         for (const int peer : engine->queues.used())
-            hurry(engine->queues[peer]);
+            hurry(*engine, engine->queues[peer]);
         progress(*engine);
         for (const int peer : engine->queues.used())
             if (has_work(engine->queues[peer])) return false;
@@ -571,7 +571,7 @@ bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *
         bool all = true;
         for (const int peer : peers) {
             if (covers(engine.queues[peer], numbers[peer])) continue;
-            hurry(engine.queues[peer]);
+            hurry(engine, engine.queues[peer]);
             all = false;
         }
         if (!all) return false;

@@ -218,6 +218,8 @@ sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const 
 // Needed if the program may next wait outside of Sennit for the peer's reaction. After TIMEOUT or
 // PEER_LOST these tasks stay open.
 sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline);
+// Processes the completions that the last progress has postponed. Reads no queue.
+void engine_finish_postponed(Rank &rank);
 // Waits until is_enough() is true, or until all these tasks to the peer are answered. After TIMEOUT
 // or PEER_LOST answers may still arrive.
 sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadline,

@@ -129,8 +129,14 @@ bool engine_puts_in_software(const Rank &rank, int peer) {
     return path != nullptr && path->transport->traits().in_software;
 }
 
-void hurry(PeerQueue &queue) {
+void finish_postponed(Engine &engine, MessagePath &path) {
+    if (path.transport->finish_postponed() != 0) work_off(engine);
+}
+
+void hurry(Engine &engine, PeerQueue &queue) {
     if (queue.answers_waited == 0 || queue.is_hurried) return;
+    finish_postponed(engine, *queue.path);
+    if (queue.answers_waited == 0) return;
     queue.is_hurried = true;
     queue.path->transport->hurry(queue.peer);
 }
@@ -187,6 +193,13 @@ sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline) 
     });
 }
 
+void engine_finish_postponed(Rank &rank) {
+    Engine &engine = *rank.engine;
+    const MutexLock locked(engine.lock);
+    for (unsigned i = 0; i < engine.path_count; ++i)
+        finish_postponed(engine, engine.paths[i]);
+}
+
 sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadline,
                                    bool (*is_enough)(const void *context), const void *context) {
     Engine &engine = *rank.engine;
@@ -195,7 +208,7 @@ sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadlin
         const MutexLock locked(engine.lock);
         PeerQueue *const queue = engine.queues.find(peer);
         if (queue == nullptr || queue->answers_waited == 0) return true;
-        hurry(*queue);
+        hurry(engine, *queue);
         progress(engine);
         return false;
     });

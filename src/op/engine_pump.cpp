@@ -426,7 +426,7 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
     OperationRecord *record = queue.pending.first();
     const bool is_new = record->cut == 0;
     if (record->barrier_put && is_new && (queue.puts_open > 0 || !queue.bulk.is_empty())) {
-        hurry(queue);
+        hurry(engine, queue);
         return false;
     }
     if (is_new && is_bulk(*queue.path, *record)) {
@@ -572,6 +572,7 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
 
 void progress(Engine &engine) {
     for (unsigned i = 0; i < engine.path_count; ++i) {
+        finish_postponed(engine, engine.paths[i]);
         (void)engine.paths[i].transport->progress();
         work_off(engine);
     }

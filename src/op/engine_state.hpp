@@ -184,8 +184,10 @@ void progress(Engine &engine);
 void work_off(Engine &engine);
 void activate(Engine &engine, PeerQueue &queue);
 const EventHandlers *handlers_of(const Rank &rank);
+// Processes the completions that the path has postponed.
+void finish_postponed(Engine &engine, MessagePath &path);
 // Asks the peer for delayed answers, since a wait for them has started.
-void hurry(PeerQueue &queue);
+void hurry(Engine &engine, PeerQueue &queue);
 // Notifies the peer if it is slow, or was lately: a computing peer's thread may sleep. `since_ns`
 // is the start of the wait for the peer.
 void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns);

@@ -174,24 +174,33 @@ sennit_status check_answer(Rank &rank, const RemoteSignal &remote, const Message
     return status;
 }
 
-bool is_known_accepted(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
-    if (is_unchecked(remote.signal.handle)) return true;
+namespace {
+
+bool accepts_by_cache(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
     KnownEpoch known{};
     return signals_of(rank)->known.find(remote.signal, &known) &&
            is_counted(epoch, known.epoch, known.most_ahead);
 }
 
+}  // namespace
+
+bool is_known_accepted(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
+    if (is_unchecked(remote.signal.handle) || accepts_by_cache(rank, remote, epoch)) return true;
+    op::engine_finish_postponed(rank);
+    return accepts_by_cache(rank, remote, epoch);
+}
+
 bool is_known_accepted_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
     if (is_known_accepted(rank, remote, epoch)) return true;
     struct Wanted {
-        const Rank &rank;
+        Rank &rank;
         const RemoteSignal &remote;
         std::uint64_t epoch;
     };
     const Wanted wanted{rank, remote, epoch};
     const auto is_known = [](const void *context) {
         const auto &it = *static_cast<const Wanted *>(context);
-        return is_known_accepted(it.rank, it.remote, it.epoch);
+        return accepts_by_cache(it.rank, it.remote, it.epoch);
     };
     const ErrorGuard unrelated;
     (void)op::engine_await_answers(rank, remote.signal.rank, default_deadline(), is_known, &wanted);

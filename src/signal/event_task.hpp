@@ -66,7 +66,7 @@ struct PackedPut {
 sennit_status start_packed(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
                            const PackedPut &put, const op::Completion &how);
 // Whether the owner is known to accept the event. If not, it must be asked.
-bool is_known_accepted(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
+bool is_known_accepted(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // The same after waiting for an answer that is already on its way: that costs less than a question.
 bool is_known_accepted_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // Asks the owner whether it would count one message of the epoch.

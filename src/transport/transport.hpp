@@ -285,6 +285,9 @@ class Transport {
     // it once and returns it when no operation needs it. Null: none.
     virtual std::byte *take_room(std::size_t) { return nullptr; }
     virtual void give_room_back(std::byte *) {}
+    // Completes operations that the last progress() has postponed, since a caller may wait for what
+    // has arrived with them; returns their number. Called like progress(), and always before it.
+    virtual int finish_postponed() { return 0; }
     // A wait for the peer has started: the peer should not delay its answers, and should poll
     // often.
     virtual void hurry(int) {}

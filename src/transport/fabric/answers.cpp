@@ -187,6 +187,25 @@ void Network::send_held_after_transfer(int peer) {
     if (held != nullptr) send_held(held, false);
 }
 
+// Ends the tasks whose answers have come with tasks of this rank. Without the lock, as it calls the
+// engine.
+int Network::finish_postponed() {
+    int completed = 0;
+    while (!answers_.empty()) {
+        Answered answered;
+        {
+            const MutexLock guard(lock_);
+            while (!answers_.empty() && answered.has_room()) {
+                auto *const message = static_cast<Message *>(answers_.take());
+                end_answered(*message, &answered);
+                give_back(message);
+            }
+        }
+        completed += complete(answered);
+    }
+    return completed;
+}
+
 // Sends on the rail of the last task, so that the message arrives after that task.
 void Network::hurry(int peer) {
     const MutexLock guard(lock_);

@@ -126,6 +126,7 @@ class Network final : public Transport {
     Submit submit(Operation *operation) override;
     std::byte *take_room(std::size_t bytes) override;
     void give_room_back(std::byte *room) override;
+    int finish_postponed() override;
     void hurry(int peer) override;
     int progress() override;
     void describe_trouble(int peer, char *text, std::size_t bytes) override;
@@ -445,6 +446,9 @@ class Network final : public Transport {
     std::size_t messages_made_ = 0;
     std::size_t rooms_in_use_ = 0;     // messages whose bodies are lent to the engine
     PostedList done_;                  // completed, not processed yet
+    // Messages with answers, whose tasks have been executed. Only progress() and finish_postponed() use
+    // it, and the thread with `lock_`; they change it with the engine's mutex and `lock_`.
+    PostedList answers_;
     PostedList late_;                  // messages completed by the close of their endpoint
     PostedList outbox_;                // messages for which the queue was full
     std::size_t queued_messages_ = 0;  // entries of outbox_, except goodbyes

@@ -358,6 +358,7 @@ void Network::exchange_goodbyes(const Deadline &deadline) {
         }
         while (Posted *posted = done.take())
             (void)process_completed(posted);
+        (void)finish_postponed();
         if (!all) (void)sched_yield();
     } while (!all && !deadline.over() && !limit.over());
 }

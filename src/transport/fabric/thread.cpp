@@ -402,7 +402,7 @@ bool Network::poll_once(bool has_engine) {
     {
         const MutexLock guard(lock_);
         has_work = poll_rails(true) != 0 || !outbox_.empty() || !done_.empty() || some_are_lost_;
-        if (!has_arrivals() && !some_wait_) return has_work;
+        if (!has_arrivals() && answers_.empty() && !some_wait_) return has_work;
     }
     // Only the hooks: requests that run the program's operators are for callers.
     if (has_engine) poll_hooks(*rank_);
