@@ -113,9 +113,14 @@ void test_words(const Side &side, sennit_region there) {
     const sennit_gptr room = sennit_gptr_add(there.gptr, kBytes);
     const auto put = [&](std::size_t bytes) {
         return [&, bytes] {
-            for (int round = 0; round < kRounds; ++round)
+            for (int round = 0; round < kRounds; ++round) {
+                // If much data is copied already, it is put instead.
+                constexpr int kMostOpen = 50;
+                if (round % kMostOpen == 0)
+                    expect(sennit_flush(1 - sennit_rank(), kLimit) == SENNIT_OK, "flush");
                 expect(sennit_put_word(room, mine, bytes, word, SENNIT_SUM, 1) == SENNIT_OK,
                        "put_word");
+            }
             sum += kRounds;
         };
     };
