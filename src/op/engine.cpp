@@ -380,26 +380,6 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     if (engine->with_transports == 0) engine_free(engine);
 }
 
-namespace {
-
-// While it exists, a progress thread avoids polling for the rank (ProgressBell::is_starting). With
-// the engine's mutex held.
-class Starting {
-  public:
-    // relaxed: a hint.
-    explicit Starting(Rank &rank) : is_on_(rank.progress_bell.is_starting) {
-        is_on_.store(true, std::memory_order_relaxed);
-    }
-    ~Starting() { is_on_.store(false, std::memory_order_relaxed); }  // relaxed: a hint
-    Starting(const Starting &) = delete;
-    Starting &operator=(const Starting &) = delete;
-
-  private:
-    std::atomic<bool> &is_on_;
-};
-
-}  // namespace
-
 sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
                            std::size_t bytes, const Completion &completion) {
     Engine &engine = *rank.engine;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cuts, submits and completes the pieces of operations.
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -18,35 +17,6 @@ namespace {
 
 using transport::Submit;
 
-constexpr std::uint64_t bit(unsigned rail) {
-    return std::uint64_t{1} << rail;
-}
-
-bool is_packed(const OperationPiece &piece) {
-    return piece.record->packed.count != 0;
-}
-
-// The bytes that the piece moves, without gaps between runs.
-std::uint64_t moved_bytes(const OperationPiece &piece) {
-    return is_packed(piece) ? piece.operation.task.payload_bytes : piece.operation.bytes;
-}
-
-// The approximate bytes of all pieces of the record.
-std::uint64_t whole_bytes(const OperationPiece &piece) {
-    const OperationRecord &record = *piece.record;
-    return is_packed(piece) ? record.packed.count * moved_bytes(piece) : record.bytes;
-}
-
-// The load that a piece adds to its rail; small pieces cost something too.
-std::uint64_t cost(const OperationPiece &piece) {
-    return moved_bytes(piece) + 64;
-}
-
-// Whether the piece measures its rail's speed; only such pieces read the clock.
-bool is_large(const MessagePath &path, const OperationPiece &piece) {
-    return path.rails > 1 && moved_bytes(piece) >= kLargePiece;
-}
-
 bool is_gone(Engine &engine, int peer) {
     return known_gone(*engine.rank, peer) != Gone::no;
 }
@@ -55,87 +25,6 @@ PeerQueue *next_active(Engine &engine) {
     PeerQueue *queue = engine.active.pop();
     if (queue != nullptr) queue->active = false;
     return queue;
-}
-
-// Called by the transport, in submit, progress or close.
-void piece_completed(transport::Operation *operation, sennit_status status) {
-    auto *piece = reinterpret_cast<OperationPiece *>(operation);
-    Engine &engine = *piece->engine;
-    SENNIT_INVARIANT(engine.with_transports > 0);
-    piece->status = status;
-    engine.done.push(piece);
-    --engine.with_transports;
-    if (!engine.outlived)
-        runtime::note_piece(*engine.rank, operation->rail,
-                            status == SENNIT_OK ? moved_bytes(*piece) : 0);
-    if (engine.outlived && engine.with_transports == 0) engine_free(&engine);
-}
-
-std::uint64_t usable_rails(const MessagePath &path, int peer) {
-    return path.transport->rails_to(peer) & (~std::uint64_t{0} >> (kRails - path.rails));
-}
-
-// For a piece of a large operation: the usable rail that will finish it first. For other pieces
-// from kSpreadFromBytes on: emptiest_rail(), because the speed of a rail that they do not use would
-// not be measured again. For small ones the home rail, unless it is in `avoided`. -1: none.
-int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
-    const int rank = piece.engine->rank->world_rank;
-    const int peer = piece.operation.peer;
-    const std::uint64_t usable = usable_rails(path, peer);
-    std::uint64_t left = usable & ~avoided;
-    if (left == 0) return -1;
-    auto best = static_cast<unsigned>(std::countr_zero(left));
-    if (path.rails == 1) return static_cast<int>(best);
-    const unsigned home = home_rail(usable, rank, peer);
-    const std::uint64_t bytes = whole_bytes(piece);
-    if (bytes < kSpreadFromBytes && (left & bit(home)) != 0) return static_cast<int>(home);
-    if (bytes < kSharedFromBytes)
-        return static_cast<int>(emptiest_rail(path.loads, path.last_rail, left));
-    for (left &= left - 1; left != 0; left &= left - 1) {
-        const auto rail = static_cast<unsigned>(std::countr_zero(left));
-        if (is_sooner(path.loads[rail], path.loads[best], cost(piece))) best = rail;
-    }
-    return static_cast<int>(best);
-}
-
-// Tries the rails one after another. If the result is Submit::failed, piece->status and the
-// thread's error have the reason.
-Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
-    std::uint64_t full_rails = 0;
-    for (;;) {
-        const int rail = pick_rail(path, *piece, piece->tried_rails | full_rails);
-        if (rail < 0) break;
-        piece->operation.rail = static_cast<std::uint8_t>(rail);
-        // Count first: the transport may complete the piece before submit() returns.
-        RailLoad &load = path.loads[rail];
-        load.out_bytes += cost(*piece);
-        if (is_large(path, *piece)) note_submitted(load, moved_bytes(*piece), now_ns());
-        ++engine.with_transports;
-        const Submit answer = path.transport->submit(&piece->operation);
-        if (answer == Submit::accepted) {
-            if (path.rails > 1 && whole_bytes(*piece) >= kSpreadFromBytes)
-                path.last_rail = static_cast<unsigned>(rail);
-            return answer;
-        }
-        load.out_bytes -= cost(*piece);
-        if (is_large(path, *piece)) undo_submitted(load, moved_bytes(*piece));
-        --engine.with_transports;
-        if (answer == Submit::again) {
-            full_rails |= bit(static_cast<unsigned>(rail));
-            continue;
-        }
-        const sennit_status why = thread_error()->status;
-        piece->status = why == SENNIT_OK ? SENNIT_ERR_INTERNAL : why;
-        if (piece->status != SENNIT_ERR_FABRIC) return Submit::failed;
-        piece->tried_rails |= bit(static_cast<unsigned>(rail));
-    }
-    if (full_rails != 0) return Submit::again;
-    char trouble[128] = "";
-    path.transport->describe_trouble(piece->operation.peer, trouble, sizeof trouble);
-    piece->status =
-        fail_peer(SENNIT_ERR_FABRIC, piece->operation.peer, path.transport->traits().name,
-                  "no rail is left%s%s", trouble[0] != '\0' ? ": " : "", trouble);
-    return Submit::failed;
 }
 
 bool changes(const OperationRecord &record) {
@@ -326,7 +215,7 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
 
 // Queues a piece to be submitted again. If no rail is left for it, it fails.
 void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
-    if (pick_rail(*queue.path, *piece, piece->tried_rails) < 0)
+    if (!has_rail_left(*queue.path, *piece))
         return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
     queue.retry.push(piece);
     activate(engine, queue);
@@ -468,11 +357,6 @@ void activate(Engine &engine, PeerQueue &queue) {
     engine.active.push(&queue);
 }
 
-std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes) {
-    if (bytes < kSharedFromBytes || path.rails == 1) return path.max_piece_bytes;
-    return std::min(path.max_piece_bytes, share_of(path.loads, usable_rails(path, peer), bytes));
-}
-
 namespace {
 
 void count_task(PeerQueue &queue, const OperationRecord &record) {
@@ -511,12 +395,7 @@ void enqueue(Engine &engine, OperationRecord *record) {
 void work_off(Engine &engine) {
     while (OperationPiece *piece = engine.done.pop()) {
         PeerQueue &queue = engine.queues[piece->operation.peer];
-        MessagePath &path = *queue.path;
-        RailLoad &load = path.loads[piece->operation.rail];
-        SENNIT_INVARIANT(load.out_bytes >= cost(*piece));
-        load.out_bytes -= cost(*piece);
-        if (is_large(path, *piece))
-            note_done(load, moved_bytes(*piece), piece->status == SENNIT_OK, now_ns());
+        note_returned(*queue.path, *piece);
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
         if (piece->status == kTaskIsToBeRepeated &&
@@ -528,7 +407,7 @@ void work_off(Engine &engine) {
             complete_piece(engine, queue, piece, piece->status);
             continue;
         }
-        piece->tried_rails |= bit(piece->operation.rail);
+        piece->avoid_rail();
         if (piece->operation.kind == transport::Operation::Kind::put_event) {
             queue.closing->waiting.push(piece);
             activate(engine, queue);

@@ -133,6 +133,22 @@ struct Engine {
     bool outlived = false;  // engine_destroy() has returned; the last completion frees the engine
 };
 
+// While it exists, a progress thread avoids polling for the rank (ProgressBell::is_starting). With
+// the engine's mutex held.
+class Starting {
+  public:
+    // relaxed: a hint.
+    explicit Starting(Rank &rank) : is_on_(rank.progress_bell.is_starting) {
+        is_on_.store(true, std::memory_order_relaxed);
+    }
+    ~Starting() { is_on_.store(false, std::memory_order_relaxed); }  // relaxed: a hint
+    Starting(const Starting &) = delete;
+    Starting &operator=(const Starting &) = delete;
+
+  private:
+    std::atomic<bool> &is_on_;
+};
+
 // The message path to the peer; null: a load/store peer, or no path. Does not need the mutex.
 MessagePath *path_to(Engine &engine, int peer);
 [[gnu::cold]] PeerQueue &make_queue(Engine &engine, int peer);
@@ -169,6 +185,14 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 // as an implicit one.
 sennit_status wait_for_record(Engine &engine, OperationRecord *record);
 
+// Submits a piece on the best of its rails. If the result is Submit::failed, piece->status and the
+// thread's error have the reason.
+transport::Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece);
+bool has_rail_left(const MessagePath &path, const OperationPiece &piece);
+// Counts a piece that a transport has returned.
+void note_returned(MessagePath &path, const OperationPiece &piece);
+// For Operation::completed.
+void piece_completed(transport::Operation *operation, sennit_status status);
 // The length of the pieces of a transfer.
 std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes);
 

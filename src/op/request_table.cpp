@@ -49,7 +49,9 @@ OperationRecord *RequestTable::take() {
     OperationRecord *record = table_.take();
     if (record == nullptr) return nullptr;
     SENNIT_INVARIANT(record->state == RecordState::free);
-    (void)table_.publish(*new (record) OperationRecord{});
+    // Only these fields: the others are set when they are used.
+    new (static_cast<OperationFields *>(record)) OperationFields{};
+    (void)table_.publish(*record);
     return record;
 }
 

@@ -26,6 +26,8 @@ struct OperationPiece {
     std::uint64_t tried_rails;  // bit r: rail r failed this piece
     sennit_status status;
     bool has_event = false;
+
+    void avoid_rail() { tried_rails |= std::uint64_t{1} << operation.rail; }
 };
 static_assert(offsetof(OperationPiece, operation) == 0);
 
@@ -60,7 +62,8 @@ struct PackedTask {
 
 enum class RecordState : std::uint8_t { free, held, pending, in_flight, complete };
 
-struct OperationRecord {
+// A record without what is set when it is used.
+struct OperationFields {
     std::atomic<std::uint64_t> handle;  // in the table
     RecordState state;
     Completion::Mode mode;  // blocking while the caller is in start()
@@ -107,11 +110,17 @@ struct OperationRecord {
     CarriedEvents carried;
     PackedTasks packed;
     std::uint64_t number;            // in the order of start to the peer
-    OperationRecord *next_pending;   // in the peer's queue
     OperationRecord *previous_open;  // in the peer's flush list
     OperationRecord *next_open;
-    OperationPiece own;
 };
+struct OperationRecord : OperationFields {
+    OperationRecord *next_pending;  // in the peer's queue
+    OperationPiece own;             // valid while own_in_use
+};
+
+inline bool is_packed(const OperationPiece &piece) {
+    return piece.record->packed.count != 0;
+}
 
 inline PackedTask &packed_task(const OperationRecord &record, std::uint64_t number) {
     return reinterpret_cast<PackedTask *>(record.buffer)[number];

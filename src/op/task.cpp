@@ -200,7 +200,7 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (entry.sequence < task.sequence) {
         if (arrived.memory == nullptr) return SENNIT_ERR_NOT_REGISTERED;
         const bool event = is_event(arrived);
-        const bool word = is_word_task(arrived);
+        const bool word = !event && is_word_task(arrived);
         const bool is_good = event || word || well_formed(arrived);
         entry.status = is_good ? SENNIT_OK : SENNIT_ERR_ARG;
         std::byte *const reply = is_good ? place_of_reply(*history, task) : nullptr;

@@ -96,10 +96,8 @@ bool accepts(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
 void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t epoch) {
     const std::uint64_t sum = refuse_message(message, epoch);
     if (sum != 0) count(rank, *signals_of(rank), own, epoch, 0 - sum);
-    RemoteSignal self;
     const ErrorGuard unrelated;
-    if (reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK)
-        report_to_owner(self, epoch);
+    report_to_owner(reach_own(rank, own), epoch);
 }
 
 // Adds a part to the signal, if the message's epoch is not over and has room. The first part sets

@@ -238,6 +238,14 @@ sennit_status post_accepted(Rank &rank, const EventArgs &args) {
                : status;
 }
 
+bool post_short(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, op::ShortEvent put) {
+    op::EventTask task{remote.signal.handle, 1, epoch, 0, 0};
+    task.set(op::EventAction::count, 0);
+    put.task = &task;
+    put.check = read_late_answer;
+    return op::engine_post_short(rank, put);
+}
+
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
     return send_event(rank, {.remote = &remote, .messages = {epoch, 0}});
 }
@@ -249,9 +257,8 @@ std::uint64_t count_in_epoch(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
     const sennit_signal signal{rank.world_rank, task.handle};
     const Own *own = find_own(rank, signal);
-    RemoteSignal self;
-    if (own == nullptr || reach(rank, signal, &self) != SENNIT_OK)
-        return answer_of(EventResult::no_signal, 0);
+    if (own == nullptr) return answer_of(EventResult::no_signal, 0);
+    const RemoteSignal self = reach_own(rank, *own);
     // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
     // threads; their use of the data of earlier epochs comes before this data.
     std::uint64_t epoch = own->record->epoch.load(std::memory_order_acquire);

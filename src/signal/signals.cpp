@@ -265,6 +265,17 @@ sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const ChunkView
     }
 }
 
+RemoteSignal reach_own(Rank &rank, const Own &own) {
+    RemoteSignal found;
+    found.signal = {rank.world_rank, handle_of(own)};
+    found.record = own.record;
+    const std::uint32_t chunk = chunk_of(index_of(found.signal.handle));
+    // relaxed: the handle was published after it.
+    found.chunk = signals_of(rank)->chunks[chunk].load(std::memory_order_relaxed);
+    found.control = rank.control;
+    return found;
+}
+
 sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
     if (signal.rank == SENNIT_SIGNAL_NULL.rank && signal.handle == 0)
         return fail(SENNIT_ERR_ARG, "the signal is null (SENNIT_SIGNAL_NULL)");
@@ -280,11 +291,7 @@ sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
     if (signal.rank == rank.world_rank) {
         const Own *own = find_own(rank, signal);
         if (own == nullptr) return not_registered(signal);
-        found.record = own->record;
-        // relaxed: the handle was published after it.
-        found.chunk = signals_of(rank)->chunks[chunk].load(std::memory_order_relaxed);
-        found.control = rank.control;
-        *remote = found;
+        *remote = reach_own(rank, *own);
         return SENNIT_OK;
     }
     const ChunkView *view = nullptr;

@@ -30,6 +30,8 @@ sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const ChunkView
 // Finds the signal; it may be the rank's own. Errors: RANGE (rank), NOT_REGISTERED (by messages
 // only read_signal() or a send detects that), and those of view_of().
 sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote);
+// The same for the rank's own signal.
+RemoteSignal reach_own(Rank &rank, const Own &own);
 
 // The part of a signal's record that a sender needs. Errors: NOT_REGISTERED (it is gone), and those
 // of a get.

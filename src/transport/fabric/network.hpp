@@ -444,10 +444,10 @@ class Network final : public Transport {
     std::size_t copied_bytes_ = 0;  // size of a place
     bool no_more_messages_ = false;
     std::size_t messages_made_ = 0;
-    std::size_t rooms_in_use_ = 0;     // messages whose bodies are lent to the engine
-    PostedList done_;                  // completed, not processed yet
-    // Messages with answers, whose tasks have been executed. Only progress() and finish_postponed() use
-    // it, and the thread with `lock_`; they change it with the engine's mutex and `lock_`.
+    std::size_t rooms_in_use_ = 0;  // messages whose bodies are lent to the engine
+    PostedList done_;               // completed, not processed yet
+    // Messages with answers, whose tasks have been executed. Only progress() and finish_postponed()
+    // use it, and the thread with `lock_`; they change it with the engine's mutex and `lock_`.
     PostedList answers_;
     PostedList late_;                  // messages completed by the close of their endpoint
     PostedList outbox_;                // messages for which the queue was full

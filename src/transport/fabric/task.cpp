@@ -432,8 +432,8 @@ bool Network::is_well_formed(const Message &message) const {
 
 // Handles a received task or answer. `answered` has room. With the lock held: locking costs 20 ns
 // each time, which delay the next put of a caller that waits for this message. The
-// answers of a message with a task wait for finish_postponed(): they would delay a caller that waits
-// for the task and then sends.
+// answers of a message with a task wait for finish_postponed(): they would delay a caller that
+// waits for the task and then sends.
 void Network::handle_task_or_answer(Message *message, Answered *answered) {
     const bool is_task = message->header.kind == MessageKind::task;
     if (is_task) execute_and_answer(*message);
