@@ -231,6 +231,14 @@ def what_is_not_understood_is_refused_or_named(folder):
                               (["--kernels", folder], 2, "KERNEL_LIBRARY"), ([f"x={a}", "--", "-std=wrong"], 1, "a.c")):
         run = run_tool(*words)
         need((run.returncode, run.stdout) == (code, "") and text in run.stderr, f"{words}: {run.returncode} {run.stdout}{run.stderr}")
+    unbuilt = os.path.join(folder, "unbuilt")
+    os.mkdir(unbuilt)
+    for name in ("tools", "apps"):
+        os.symlink(os.path.join(PROJECT, name), os.path.join(unbuilt, name))
+    write(unbuilt, {"own_sennit.c": "#include <sennit/sennit.h>\n"})
+    run = subprocess.run([sys.executable, os.path.join(unbuilt, "tools", "productivity"), "--kernels", unbuilt], capture_output=True, text=True,
+                         check=False)
+    need((run.returncode, run.stdout) == (1, "") and "version.h is missing: tools/build" in run.stderr, f"{run.returncode} {run.stderr}")
     run = run_tool("--json", f"x={a}", "--", f"-I{folder}")
     need(run.returncode == 0 and json.loads(run.stdout)[0]["calls"] == {}, run.stdout)
     need("MPI_Own_barrier is in no category" in run.stderr, run.stderr)
