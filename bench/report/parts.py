@@ -100,6 +100,7 @@ def of_bench(rows):
 
 def of_map(rows):
     """Each pair of cores by itself, each number of transfers at once."""
+    places = {core["processor"]: core for row in rows if row.get("map") == "machine" for core in row["cores"]}
     for row in rows:
         if row.get("map") not in ("pair", "flag", "at-once"):
             continue
@@ -108,7 +109,8 @@ def of_map(rows):
             group = f"at once, {row['transfers']} transfer{'s' if row['transfers'] > 1 else ''} {row['group']}{', fresh' if row['fresh'] else ''}"
             more = {"transfers": row["transfers"], "where": row["group"], "fresh": row["fresh"]}
         else:
-            group, more = f"{'flag' if row['map'] == 'flag' else 'one copy'}, {pair}", {"cores": (row["from"], row["to"])}
+            group = f"{'flag' if row['map'] == 'flag' else 'one copy'}, {pair}"
+            more = {"cores": (row["from"], row["to"]), "places": places}
         yield {"group": group, "series": row["way"], "job": "sennit", "ranks": 0, "x": row["bytes"], "median": row["median_ns"],
                "low": row["p5_ns"], "high": row["p95_ns"], "raw": False, "gb_per_s": row.get("gb_per_s"), **more}
 

@@ -12,6 +12,7 @@ WIDTH_IN, HEIGHT_IN, LINE_IN = 4.4, 3.1, 0.26
 COLOURS = ("#1b6ca8", "#c8553d", "#588157", "#8d5a97", "#b5651d", "#2a9d8f", "#6c757d", "#d4a017")
 MOST_CURVES, MOST_BARS, MOST_PLOTS = 8, 16, 4
 CORES_WITH_VALUES = 8
+DOMAIN_BORDER, CACHE_BORDER = 2.5, 0.75
 JOBS = {"openmpi": "Open MPI", "mpich": "MPICH", "openshmem": "Open MPI's OpenSHMEM", "sennit": "sennit run", "": "–"}
 STYLE = {"font.family": ["DejaVu Sans", "sans-serif"], "font.size": 9}
 
@@ -71,9 +72,20 @@ def bars(plt, some):
     return figure
 
 
+def border_width(one, other):
+    """Of the line between two cores, as in the image of `sennit map`: thick between NUMA nodes and packages, thin between caches."""
+    if (one["package"], one["numa"]) != (other["package"], other["numa"]):
+        return DOMAIN_BORDER
+    cache = "l3" if max(one["l3"], other["l3"]) >= 0 else "l2"
+    return CACHE_BORDER if one[cache] != other[cache] else 0
+
+
 def heat(plt, some):
-    """One way: a square for each pair of cores. Colours begin at 0, so that similar values look alike. The value is the time for a flag, else the bandwidth."""
-    cores = sorted({core for one in some for core in one["cores"]})
+    """One way: a square for each pair of cores, in hwloc's order. Colours begin at 0, so that similar values look alike. The value is the
+    time for a flag, else the bandwidth."""
+    places = some[0]["places"]
+    measured = {core for one in some for core in one["cores"]}
+    cores = [core for core in places if core in measured] or sorted(measured)
     values = [[math.nan] * len(cores) for _ in cores]
     for one in some:
         values[cores.index(one["cores"][0])][cores.index(one["cores"][1])] = one["gb_per_s"] or one["median"]
@@ -85,6 +97,10 @@ def heat(plt, some):
     axis.set_yticks(range(0, len(cores), step), cores[::step])
     axis.set(xlabel="to core", ylabel="from core")
     axis.set_facecolor("#dddddd")
+    for at in range(len(cores) - 1 if places else 0):
+        width = border_width(places[cores[at]], places[cores[at + 1]])
+        for line in (axis.axhline, axis.axvline) if width else ():
+            line(at + 0.5, color="white", linewidth=width)
     if len(cores) <= CORES_WITH_VALUES:
         for y, row in enumerate(values):
             for x, value in enumerate(row):

@@ -108,6 +108,19 @@ def the_map_of_a_page_has_a_heat_map_of_each_way_and_curves():
     assert {"10", "11", "20", "21", "30", "31"} <= set(values), values
 
 
+def the_map_of_a_page_shows_where_nodes_and_caches_end():
+    """hwloc's order is 0, 2, 1, 3: a cache ends behind each core, a NUMA node behind the second. Broken by cores in the order of their
+    numbers, where each has another NUMA node than the next."""
+    report = made_up()
+    machine = {"map": "machine", "cores": [{"processor": at, "core": at, "l2": at, "l3": at, "numa": at % 2, "package": 0} for at in (0, 2, 1, 3)]}
+    first = next(one for one in report["parts"][1]["lines"] if one["map"] == "pair")
+    report["parts"] = [part("map", [machine, *({**first, "from": x, "to": y} for x in range(4) for y in range(4))], "sennit map --json")]
+    page, _ = pages_of(report)
+    for width, count in (("2.5", 2), ("0.75", 4)):  # a line down and one across
+        found = re.findall(rf'stroke: #ffffff; stroke-width: {width}[;"]', page)
+        assert len(found) == count, (width, len(found))
+
+
 def job(library, version, latency, kernel="daxpy", hosts=0):
     return {"kernel": kernel, "library": library, "version": version, "hosts": hosts, "ranks": 2, "latency_us": latency}
 
