@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`sennit map` on this machine, with tiny rounds: no figure is judged, but that each is what its time says.
 
-    map_test.py SENNIT CASE [FOLDER-OF-THE-XPMEM-STUB, or the stub that interrupts]
+    map_test.py SENNIT CASE [FOLDER-OF-THE-XPMEM-STUB, or the stub that is preloaded]
 """
 import json
 import os
@@ -108,6 +108,31 @@ def one_core_is_a_map_too():
     assert {(line["from"], line["to"]) for line in figures(lines, "pair")} == {(one[0], one[0])}
     assert {line["transfers"] for line in figures(lines, "at-once")} == {1}
     assert lines[-1]["sentences"][0].startswith(f"Core {one[0]} by itself: "), lines[-1]
+
+
+# Two packages that hwloc makes up; their cores are processors of this machine in turn.
+SIXTEEN = {"LD_PRELOAD": STUB, "HWLOC_SYNTHETIC": "package:2 numa:1 l3:1 core:8 pu:1", "HWLOC_THISSYSTEM": "1"}
+
+
+def sixteen_cores_are_a_map_too():
+    """Broken by a rank that does not find its transfer, by a pair or a number of transfers that is left out, or by jobs that need a
+    processor for each rank."""
+    ways = ("mapped", "threads")
+    words = ["--bytes", "64K", "--bytes-at-once", "64K", "--rounds", "3", "--rounds-at-once", "3", "--seconds", "40", "--ways", ",".join(ways)]
+    lines = lines_of(run(*words, "--json", **SIXTEEN).stdout)
+    assert [core["processor"] for core in lines[0]["cores"]] == list(range(16)), lines[0]
+    assert lines[-1]["ended"] == "complete", lines[-1]
+    found = {(line["way"], line["from"], line["to"]) for line in figures(lines, "pair")}
+    assert found == {(way, x, y) for way in ways for x in range(16) for y in range(16)}, f"{len(found)} pairs"
+    at_once = {(line["group"], line["way"], line["transfers"], line["fresh"]) for line in figures(lines, "at-once")}
+    wanted = {(group, way, count, fresh) for group, most in (("within NUMA node 0", 8), ("across NUMA nodes 0 and 1", 16))
+              for count in range(1, most + 1) for way in ways for fresh in (False, True)}
+    assert at_once == wanted, wanted ^ at_once
+    for line in lines:
+        if "mean_ns" in line:
+            check(line)
+    near, far = lines[-1]["sentences"]
+    assert near.startswith("Cores 0 and 1 share an L3: ") and far.startswith("Cores 0 and 8 are in different packages: "), (near, far)
 
 
 def a_sample_has_so_many_pairs():
