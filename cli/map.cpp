@@ -205,12 +205,12 @@ void add_options(CLI::App &command, map::Options &options, std::string &cores) {
         ->check(CLI::Range(0, 1 << 20))
         ->capture_default_str();
     command
-        .add_option("--bytes", options.sizes, "sizes of the copies between pairs, such as 1M,100M")
+        .add_option("--bytes", options.sizes, "sizes of the copies between pairs; default: 1M,100M")
         ->delimiter(',')
         ->transform(size_validator(8, kMostBytes));
     command
         .add_option("--bytes-at-once", options.sizes_at_once,
-                    "sizes of the simultaneous transfers, such as 1M,200M")
+                    "sizes of the simultaneous transfers; default: 1M,200M")
         ->delimiter(',')
         ->transform(size_validator(8, kMostBytes));
     command.add_option("--rounds", options.rounds, "most transfers of a pair")
