@@ -41,8 +41,8 @@ Ways
 
 Time
   --seconds limits the whole run. If it is too short for --rounds there are fewer transfers, at least
-  3; when it has passed no further pair begins, and the map is a sample. Ctrl-C ends the run and shows
-  what was measured.
+  3; when it has passed no further pair or number of transfers begins, and the output says so. Ctrl-C
+  ends the run and shows what was measured.
 
 Examples
   sennit map                                   every pair of cores in about a minute

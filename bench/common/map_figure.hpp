@@ -10,6 +10,9 @@
 
 namespace sennit::bench {
 
+// The reason of what was left out because --seconds had passed.
+inline constexpr const char *kOverBudget = "over the budget of time";
+
 struct MapFigure {
     std::string part;         // pair, flag, setup, at-once
     std::string way;          // mapped, cma, adopted, xpmem, threads; setup: the step

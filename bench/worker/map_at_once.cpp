@@ -1,5 +1,7 @@
 // `sennit map`: many transfers at once. Each core has a rank, which copies from the memory of
 // another rank and owns memory from which another one copies.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -176,20 +178,27 @@ void run_map_at_once(const Run &run) {
     std::size_t cases = 0;
     for (const MapGroup &group : options.groups)
         cases += numbers_of_transfers(static_cast<int>(group.transfers.size())).size();
-    Budget budget(options.seconds, cases * run.sizes.size());
+    cases *= run.sizes.size();
+    Budget budget(options.seconds, cases);
     for (const MapGroup &group : options.groups) {
         for (const std::uint64_t bytes : run.sizes) {
-            if (budget.is_over()) return;
+            if (budget.is_over()) break;
             AtOnce at_once(run, group, bytes);
             if (!at_once.has_ways()) return;
             for (const int transfers :
                  numbers_of_transfers(static_cast<int>(group.transfers.size()))) {
                 at_once.measure(transfers, budget.next(run.limits.rounds));
+                --cases;
                 if (budget.is_over()) break;
             }
             at_once.leave();
         }
     }
+    if (cases > 0)
+        print_left_out(run.job,
+                       fmt::format("{} numbers of transfers at once by {}", cases,
+                                   fmt::join(options.ways, ", ")),
+                       kOverBudget);
 }
 
 }  // namespace sennit::bench

@@ -129,6 +129,7 @@ class Measuring {
     void run_part(const Part &part, double seconds);
     void leave_out(const std::string &what, const std::string &reason);
     bool is_left_out(const char *what) const;
+    bool is_left_out_for(const std::string &reason) const;
     void take(const std::string &text);
 
     const Options &m_options;
@@ -168,6 +169,11 @@ void Measuring::leave_out(const std::string &what, const std::string &reason) {
 bool Measuring::is_left_out(const char *what) const {
     return std::any_of(m_figures->left_out.begin(), m_figures->left_out.end(),
                        [&](const LeftOut &one) { return one.what == what; });
+}
+
+bool Measuring::is_left_out_for(const std::string &reason) const {
+    return std::any_of(m_figures->left_out.begin(), m_figures->left_out.end(),
+                       [&](const LeftOut &one) { return one.reason == reason; });
 }
 
 // Sizes that fit into memory. Each rank has one source for each way, and one destination.
@@ -258,8 +264,9 @@ void Measuring::run() {
     for (const bench::MapFigure &figure : m_figures->all)
         if (figure.part == "pair" || figure.part == "flag")
             measured.insert({figure.from, figure.to});
-    if (m_figures->end == "complete" && has(m_options.parts, "pairs") && measured.size() < pairs())
-        m_figures->end = "over the budget of time";
+    const bool is_sample = has(m_options.parts, "pairs") && measured.size() < pairs();
+    if (m_figures->end == "complete" && (is_sample || is_left_out_for(bench::kOverBudget)))
+        m_figures->end = bench::kOverBudget;
 }
 
 }  // namespace

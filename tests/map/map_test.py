@@ -135,6 +135,16 @@ def sixteen_cores_are_a_map_too():
     assert near.startswith("Cores 0 and 1 share an L3: ") and far.startswith("Cores 0 and 8 are in different packages: "), (near, far)
 
 
+def transfers_for_which_there_was_no_time_are_named():
+    """Broken by a map that is said to be complete when only some numbers of transfers were measured."""
+    words = ["--parts", "at-once", "--ways", "mapped", "--bytes-at-once", "64K", "--rounds-at-once", "3", "--seconds", "0.1"]
+    lines = lines_of(run(*words, "--json", **SIXTEEN).stdout)
+    measured = {(line["group"], line["transfers"]) for line in figures(lines, "at-once")}
+    assert ("within NUMA node 0", 8) in measured and len(measured) < 24, measured
+    left_out = {"map": "left-out", "what": f"{24 - len(measured)} numbers of transfers at once by mapped", "reason": "over the budget of time"}
+    assert left_out in lines and lines[-1]["ended"] == "over the budget of time", lines
+
+
 def a_sample_has_so_many_pairs():
     lines = lines_of(run(*words_of(cores(2)), "--json", "--pairs", "3", "--parts", "pairs", "--ways", "mapped").stdout)
     assert len(figures(lines, "pair")) == 3 and lines[-1]["ended"] == "complete", lines[-1]
