@@ -4,15 +4,18 @@
     python3 apps/kernels/compare.py [--kernels daxpy,cannon] [--ranks 1,2,4] [--rounds 7] [--lines FILE] [-- option of kernels ...]
     python3 apps/kernels/compare.py --cluster tools/cluster --hosts 1,2,4 --ranks 4 [--rails 2] [--rate 1gbit]
     python3 apps/kernels/compare.py --other "sos=oshrun -np {ranks} ./kernels-sos"
+    python3 apps/kernels/compare.py --cluster tools/cluster --other "sos=tools/cluster run --hosts {hosts} --launcher hydra -n {ranks} -- ./kernels-sos"
 
 Each round is one job of each version. A row has the median over rounds of the mean latency, the least and the most of them, the throughput by
 equation 5.1, and the latency over that of the fastest version of another library than Sennit. --lines writes the result of each job as a line of JSON.
-Versions of --other are those of OpenSHMEM. A job that fails is named on stderr and has no row; the exit status is then 1.
+Versions of --other are those of OpenSHMEM; with --cluster its command needs {hosts}, else it has none. A job that fails is named on stderr and
+has no row; the exit status is then 1.
 """
 import argparse
 import json
 import math
 import os
+import re
 import shlex
 import statistics
 import subprocess
@@ -62,22 +65,22 @@ class Subject:
 
 
 class Other:
-    """A command of the user's."""
+    """A command of the user's, for hosts if it has {hosts}."""
 
     def __init__(self, text):
         self.key, self.command = text.split("=", 1)
         self.versions = SHMEM
 
     def words(self, arguments, ranks):
-        del arguments
-        return shlex.split(self.command.format(ranks=ranks))
+        return self.words_between_hosts(arguments, 0, ranks)
 
     def environment(self, ranks):
         del ranks
         return ENVIRONMENT
 
     def words_between_hosts(self, arguments, hosts, ranks):
-        del arguments, hosts, ranks
+        del arguments
+        return shlex.split(self.command.format(ranks=ranks, hosts=hosts))
 
 
 SUBJECTS = (Subject("sennit", "kernels", SENNIT), Subject("sennit-shmem", "kernels-shmem", SHMEM_TEAMS),
@@ -139,7 +142,7 @@ def main():
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--lines", help="file of JSON lines")
-    parser.add_argument("--other", action="append", default=[], help="another OpenSHMEM: NAME=command with {ranks}")
+    parser.add_argument("--other", action="append", default=[], help="another OpenSHMEM: NAME=command with {ranks}, between hosts also {hosts}")
     parser.add_argument("--cluster", help="the tool tools/cluster")
     parser.add_argument("--hosts", default="2", help="numbers of hosts, each for every number of ranks that it divides")
     parser.add_argument("--rails", type=int, default=1)
@@ -148,6 +151,11 @@ def main():
     parser.add_argument("--realtime", action="store_true", help="jobs with a processor for each rank are of the real-time class")
     parser.add_argument("options", nargs="*", help="options of kernels, behind --")
     arguments = parser.parse_args()
+    wanted = {"ranks", "hosts"} if arguments.cluster else {"ranks"}
+    for text in arguments.other:
+        name, _, command = text.partition("=")
+        if not name or set(re.findall(r"{(\w*)}", command)) != wanted:
+            parser.error(f"--other {text}: NAME=command with {' and '.join(f'{{{word}}}' for word in sorted(wanted))} is needed")
     if arguments.cluster and subprocess.run([arguments.cluster, "check"], capture_output=True, check=False).returncode != 0:
         print("this system allows no hosts of namespaces")
         sys.exit(77)

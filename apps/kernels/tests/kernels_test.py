@@ -123,21 +123,27 @@ def what_does_not_fit_is_refused_with_a_reason(arguments):
 
 @test
 def the_driver_measures_in_turns(arguments):
-    """Breaks when the driver does not understand what a program writes, or counts its own library among the others."""
+    """Breaks when the driver does not understand what a program writes, leaves a command of the user's out, or counts its own library among
+    the others."""
+    driver = [sys.executable, os.path.join(HERE, "..", "compare.py"), "--bin", arguments.bin]
+    again = "again=" + " ".join(os.path.join(arguments.bin, word) for word in ("sennit run -n {ranks}", "kernels-shmem"))
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "lines")
-        run = subprocess.run([sys.executable, os.path.join(HERE, "..", "compare.py"), "--bin", arguments.bin, "--ranks", "1,2", "--rounds", "2",
-                              "--kernels", "daxpy,cannon", "--lines", file, "--", "--size", "100", *FEW], capture_output=True, text=True,
-                             check=False, timeout=90)
+        run = subprocess.run([*driver, "--ranks", "1,2", "--rounds", "2", "--kernels", "daxpy,cannon", "--other", again, "--lines", file,
+                              "--", "--size", "100", *FEW], capture_output=True, text=True, check=False, timeout=90)
         need(run.returncode == 0, f"{run.returncode}\n{run.stdout}{run.stderr}")
         _, rows = runs.read_lines(file)
-    versions = {kernel: len(list(those_there(arguments, kernel))) for kernel in ("daxpy", "cannon")}
+    versions = {kernel: len(list(those_there(arguments, kernel))) + len(compare.SHMEM[kernel]) for kernel in ("daxpy", "cannon")}
+    need({row["library"] for row in rows} >= {"sennit", "sennit-shmem", "again"}, f"{rows}")
     # cannon has no grid of two ranks.
     need(len(rows) == 2 * (2 * versions["daxpy"] + versions["cannon"]), f"{len(rows)} results\n{run.stdout}")
     need(all(row["latency_range_us"][0] <= row["latency_us"] <= row["latency_range_us"][1] for row in rows), f"{rows}")
     made = {(library, "v"): [{"latency_us": value, "bytes": 8}] for library, value in
             (("sennit", 1), ("sennit-shmem", 2), ("openmpi", 4), ("mpich", 8))}
     need([row[-1] for row in compare.rows_of(made)] == [0.25, 0.5, 1, 2], f"{list(compare.rows_of(made))}")
+    for words in (["again"], ["again=kernels"], ["again=kernels {ranks} {hosts}"], ["again=kernels {ranks}", "--cluster", "tools/cluster"]):
+        run = subprocess.run([*driver, "--other", *words], capture_output=True, text=True, check=False)
+        need(run.returncode == 2 and f"--other {words[0]}: NAME=command with " in run.stderr, f"{words}: {run.returncode} {run.stderr}")
 
 
 @test
