@@ -2,7 +2,8 @@
 /* The calls of UNR on Sennit's blocks, signals and plans, for programs that include unr.h. (Feng
  * et al., "UNR: Unified Notifiable RMA Library for HPC", 2024.) New programs use notify.h and
  * plan.h, which have epochs, timeouts and errors. Header-only, like sennit_mpi.h;
- * sennit_unr_calls.h needs no MPI.
+ * sennit_unr_calls.h needs no MPI. A program that includes <unr.h> compiles unchanged with a file
+ * unr.h of the line `#include <sennit/sennit_unr.h>`, if it uses none of UNR's internal headers.
  *
  * As in UNR:
  *
@@ -36,6 +37,7 @@ extern "C" {
 #endif
 
 /* Valid from unr_init to unr_finalize. */
+__attribute__((weak, visibility("default"))) MPI_Datatype MPI_UNR_MEM_H;
 __attribute__((weak, visibility("default"))) MPI_Datatype MPI_UNR_BLK_H;
 __attribute__((weak, visibility("default"))) MPI_Datatype MPI_UNR_SIG_H;
 __attribute__((weak, visibility("default"))) int sennit_unr_runs;
@@ -48,6 +50,8 @@ static inline uru_status_t unr_init(void) {
     options.thread_level = SENNIT_THREAD_MULTIPLE;
     const sennit_status status = sennit_init_mpi(MPI_COMM_WORLD, &options);
     if (status != SENNIT_OK) return sennit_unr_end(status, "unr_init");
+    (void)MPI_Type_contiguous((int)sizeof(unr_mem_h), MPI_BYTE, &MPI_UNR_MEM_H);
+    (void)MPI_Type_commit(&MPI_UNR_MEM_H);
     (void)MPI_Type_contiguous((int)sizeof(unr_blk_h), MPI_BYTE, &MPI_UNR_BLK_H);
     (void)MPI_Type_commit(&MPI_UNR_BLK_H);
     (void)MPI_Type_contiguous((int)sizeof(unr_sig_h), MPI_BYTE, &MPI_UNR_SIG_H);
@@ -60,6 +64,7 @@ static inline uru_status_t unr_init(void) {
 static inline uru_status_t unr_finalize(void) {
     const sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
     if (status != SENNIT_OK) return sennit_unr_end(status, "unr_finalize");
+    (void)MPI_Type_free(&MPI_UNR_MEM_H);
     (void)MPI_Type_free(&MPI_UNR_BLK_H);
     (void)MPI_Type_free(&MPI_UNR_SIG_H);
     sennit_unr_runs = 0;

@@ -35,6 +35,31 @@ typedef enum uru_status_t {
     URU_STATUS_NUM
 } uru_status_t;
 
+/* The text of a result; never NULL. */
+static inline const char *uru_status_string(uru_status_t status) {
+    static const char *const texts[URU_STATUS_NUM] = {
+        "success",
+        "a surplus event",
+        "the function is missing",
+        "error",
+        "the channel is open already",
+        "the signal has fired",
+        "the signal has not fired",
+        "the data has arrived",
+        "the data has not arrived",
+        "the data was sent",
+        "the data was not sent",
+        "end by an error",
+        "end by a missing function",
+        "end by a failed check",
+        "end by an error of the channel MPI",
+        "end by an error of GLEX",
+        "end by an error of verbs",
+    };
+    const int is_known = (int)status >= 0 && (int)status < (int)URU_STATUS_NUM;
+    return is_known ? texts[(int)status] : "unknown result";
+}
+
 /* The direction of an operation. */
 typedef enum uru_transfer_t {
     URU_TRANSFER_TYPE_UNKNOWN = 0,

@@ -53,8 +53,22 @@ static int run(int (*program)(void), char *said, size_t bytes) {
     return WEXITSTATUS(status);
 }
 
+static int has_texts(void) {
+    for (int i = 0; i < (int)URU_STATUS_NUM; ++i)
+        if (uru_status_string((uru_status_t)i) == NULL ||
+            strcmp(uru_status_string((uru_status_t)i), "unknown result") == 0)
+            return 0;
+    return strcmp(uru_status_string(URU_SIGNAL_WAITING), "the signal has not fired") == 0 &&
+           strcmp(uru_status_string(URU_VERBS_ERROR_EXIT), "end by an error of verbs") == 0 &&
+           strcmp(uru_status_string(URU_STATUS_NUM), "unknown result") == 0;
+}
+
 int main(void) {
     char said[1000];
+    if (!has_texts()) {
+        fprintf(stderr, "a result has no text, or another's\n");
+        return 1;
+    }
     int code = run(resets_a_signal_that_has_not_fired, said, sizeof said);
     if (code != URU_STATUS_ERROR || strstr(said, "unr_sig_reset failed on rank 0") == NULL) {
         fprintf(stderr, "reset: code %d, \"%s\"\n", code, said);

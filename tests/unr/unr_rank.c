@@ -153,6 +153,16 @@ static void pool(int rank, int size) {
     expect(found[0] == 1 && found[1] == 1 && found[2] == 1, "each signal of the pool is told once");
 }
 
+static void datatypes(void) {
+    int bytes[3] = {0, 0, 0};
+    MPI_Type_size(MPI_UNR_MEM_H, &bytes[0]);
+    MPI_Type_size(MPI_UNR_SIG_H, &bytes[1]);
+    MPI_Type_size(MPI_UNR_BLK_H, &bytes[2]);
+    expect(bytes[0] == (int)sizeof(unr_mem_h) && bytes[1] == (int)sizeof(unr_sig_h) &&
+               bytes[2] == (int)sizeof(unr_blk_h),
+           "MPI's types have the sizes of UNR's");
+}
+
 int main(int argc, char **argv) {
     int rank, size, all = 0;
     MPI_Init(&argc, &argv);
@@ -161,6 +171,7 @@ int main(int argc, char **argv) {
     use_nodes(argc, argv);
     unr_init();
     unr_init(); /* does nothing */
+    datatypes();
     ping_pong(rank);
     all_to_all(rank, size);
     pool(rank, size);
