@@ -107,6 +107,9 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  *   the owner is more than one epoch behind, the put may have overwritten unread data.
  * - On return the private buffer may be reused. A put is complete at once where load and store
  *   reach the owner; on another node when the signal has counted it, or after a flush of its rank.
+ * - On another node, a put that fits into one message (48 KiB, on cards 8 KiB: `eager` of
+ *   SENNIT_PATHS) is sent on return. The call waits until the data of a longer put or of a get has
+ *   arrived; sennit_put_notify_nb and sennit_get_notify_nb do not.
  * - Threads may share an attached block if each call names its epoch.
  *
  * Errors that leave nothing moved: RANGE (it leaves the block), NOT_REGISTERED, SIGNAL_EARLY (the
