@@ -141,7 +141,6 @@ RANK_TEST(unr, single_operations_move_data_and_count_at_both_ends, kAnything) {
     }
 }
 
-// Broken by parts of a batch that are mixed up, or events that are not counted one by one.
 // A mesh of ranks has some dozens of them. Broken by few places, which make most operations attach.
 RANK_TEST(unr, single_operations_attach_each_of_many_blocks_once, kAnything) {
     constexpr std::size_t kBlocks = 40;
@@ -167,6 +166,7 @@ RANK_TEST(unr, single_operations_attach_each_of_many_blocks_once, kAnything) {
     unr.end();
 }
 
+// Broken by parts of a batch that are mixed up, or events that are not counted one by one.
 RANK_TEST(unr, batches_move_all_parts_and_count_each, kAnything) {
     const Thirds part;
     for (const bool bound : {true, false}) {
