@@ -261,7 +261,7 @@ The polling thread of the paper slows programs that have no free core for it, an
 
 The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a call about once a millisecond. *Work* is the additional time of the computation.
 *Threads* is the processor time of the other threads, including those of the MPI, relative to the work. `processor=1` is the processor of the computing rank,
-`processor=0` that of the rank that polls for its put.
+`processor=0` that of the rank that polls for its put. The machine has no third processor: the thread has one of its own only while the target sleeps.
 
 - The thread does not serve a rank that polls at least as often as the thread: from `interval=500` on, a put waits for the rank's next call.
 - On the processor of a polling rank the thread may have to wait until the kernel runs it.
