@@ -95,12 +95,19 @@ typedef struct sennit_mpi_plan_state {
 static inline sennit_status sennit_mpi_fail(sennit_status status, const char *call,
                                             const char *text, const sennit_mpi_message *message,
                                             int64_t code) {
-    char whole[200];
+    char whole[400]; /* the error keeps 255 bytes */
     if (message == NULL) return sennit_error_report(status, call, text, code);
     (void)snprintf(whole, sizeof whole, "%s %s rank %d of the communicator, tag %d: %s",
                    message->call, message->is_send ? "to" : "from", message->partner, message->tag,
                    text);
     return sennit_error_report(status, call, whole, code);
+}
+
+/* The last error as one of `call`, with the message before its text. */
+static inline sennit_status sennit_mpi_fail_as(sennit_status status, const char *call,
+                                               const sennit_mpi_message *message) {
+    const sennit_error first = *sennit_last_error();
+    return sennit_mpi_fail(status, call, first.text, message, first.provider_code);
 }
 
 /* `sennit trace where` shows that the rank is in `call` and waits for the message: calls of this
@@ -236,10 +243,8 @@ static inline sennit_status sennit_mpi_drop_message(sennit_mpi_plan_state *plan,
                                                     sennit_status status, const char *text) {
     sennit_mpi_message *const message =
         ((sennit_mpi_message **)plan->messages.items)[--plan->messages.count];
-    const sennit_error first = *sennit_last_error();
-    status = text != NULL
-                 ? sennit_mpi_fail(status, message->call, text, message, 0)
-                 : sennit_error_report(status, message->call, first.text, first.provider_code);
+    status = text != NULL ? sennit_mpi_fail(status, message->call, text, message, 0)
+                          : sennit_mpi_fail_as(status, message->call, message);
     sennit_mpi_end_message(message);
     return status;
 }
@@ -324,6 +329,23 @@ static inline sennit_status sennit_mpi_post(sennit_mpi_plan_state *plan,
     return sennit_mpi_drop_message(plan, SENNIT_ERR_FABRIC, "MPI's own call failed");
 }
 
+/* Reports what is wrong with a message. Its rank and tag are named if they can be those of a
+ * message: an all-to-all makes several. */
+static inline sennit_status sennit_mpi_refuse(const sennit_mpi_plan_state *plan,
+                                              const sennit_mpi_comm *use, const char *call, int how,
+                                              const sennit_mpi_side *side, const char *wrong) {
+    sennit_mpi_message message;
+    if (plan != NULL && plan->is_committed)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, wrong, NULL, 0);
+    memset(&message, 0, sizeof message);
+    message.call = call;
+    message.is_send = how & SENNIT_MPI_SEND;
+    message.partner = side->partner;
+    message.tag = side->tag;
+    return sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong,
+                           use == NULL || side->partner < 0 || side->tag < 0 ? NULL : &message, 0);
+}
+
 static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const char *call, int how,
                                            MPI_Comm comm, sennit_mpi_side side,
                                            MPI_Request *exchange) {
@@ -333,10 +355,7 @@ static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const ch
     sennit_mpi_message *message;
     sennit_status status;
     if (exchange != NULL) *exchange = MPI_REQUEST_NULL;
-    if (wrong != NULL)
-        return sennit_mpi_fail(
-            plan != NULL && plan->is_committed ? SENNIT_ERR_STATE : SENNIT_ERR_ARG, call, wrong,
-            NULL, 0);
+    if (wrong != NULL) return sennit_mpi_refuse(plan, use, call, how, &side, wrong);
     if (side.partner == MPI_PROC_NULL) return SENNIT_OK;
     message = sennit_mpi_new_message(plan);
     if (message == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);

@@ -55,7 +55,8 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  * Errors: STATE (committed), ARG (a communicator that the plan was not given, a negative count, a
  * rank or tag that MPI refuses, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a
  * signal of another rank, more receives of a communicator than it has tags), UNSUPPORTED (a
- * datatype that can not be read), those of sennit_register. */
+ * datatype that can not be read), those of sennit_register (memory that is not mapped). If they
+ * are valid, the error names rank and tag, and the call. */
 static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
                                               int count, MPI_Datatype type, int dest, int tag,
                                               MPI_Comm comm, sennit_signal sent,
@@ -66,7 +67,8 @@ static inline sennit_status sennit_plan_irecv(sennit_message_plan *plan, void *b
 
 /* The messages of MPI_Sendrecv, MPI_Alltoall, MPI_Alltoallv and MPI_Neighbor_alltoallv: a send and
  * a receive for each partner, each with its event. The last needs a communicator with a topology.
- * Errors: those of sennit_plan_isend, ARG (MPI_IN_PLACE). */
+ * Errors: those of sennit_plan_isend, ARG (MPI_IN_PLACE). After an error the plan may have some of
+ * the messages: destroy it. */
 static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, const void *send_buffer,
                                                  int send_count, MPI_Datatype send_type, int dest,
                                                  int send_tag, void *receive_buffer,

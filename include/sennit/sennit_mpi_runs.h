@@ -126,8 +126,9 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
     there.elements = head->elements;
     there.count = head->count;
     status = sennit_mpi_check_fit(message, &there);
-    if (status == SENNIT_OK) status = sennit_block_attach(&head->block, &message->there);
     if (status != SENNIT_OK) return status;
+    status = sennit_block_attach(&head->block, &message->there);
+    if (status != SENNIT_OK) return sennit_mpi_fail_as(status, call, message);
     message->is_attached = 1;
     status = sennit_block_query(&head->block, &info);
     if (status == SENNIT_OK)
@@ -138,23 +139,27 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
         if (target != NULL && target->first == NULL) target->first = message;
     }
     if (status == SENNIT_ERR_NOMEM) status = sennit_mpi_fail(status, call, "no memory", message, 0);
+    if (status != SENNIT_OK) {
+        free(pieces.items);
+        return status;
+    }
     notice.remote = info.on_recv;
     notice.local = message->signal;
     notice.epoch = SENNIT_EPOCH_NEXT;
     list.count = pieces.count;
     list.pieces = (const sennit_piece *)pieces.items;
-    if (status == SENNIT_OK && pieces.count <= 1) {
+    if (pieces.count <= 1) {
         const sennit_piece *const only = list.pieces;
         status = sennit_plan_put_with(
             target->puts, message->there, only == NULL ? 0 : (size_t)only->remote_offset,
             only == NULL ? NULL : (const char *)message->buffer + only->local_offset,
             only == NULL ? 0 : only->bytes, &notice);
-    } else if (status == SENNIT_OK) {
+    } else {
         status = sennit_plan_put_indexed(target->puts, message->there, 0, message->buffer, &list,
                                          &notice);
     }
     free(pieces.items);
-    return status;
+    return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_fail_as(status, call, message);
 }
 
 /* Waits for the description for a send. An earlier description may arrive first: that of another
@@ -214,6 +219,8 @@ static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, d
         const sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
         status = target->is_own ? sennit_plan_commit(target->puts, 1, 1)
                                 : sennit_plan_commit(target->puts, SENNIT_EPOCH_CURRENT, 0);
+        if (status != SENNIT_OK)
+            status = sennit_mpi_fail_as(status, "sennit_message_plan_commit", target->first);
     }
     return status;
 }

@@ -312,6 +312,20 @@ void a_receive_without_a_send_is_named() {
     refused(sennit_message_plan_destroy(plan), SENNIT_ERR_STATE, "a run was not waited for");
 }
 
+// One of the messages of an all-to-all; the plan is not committed.
+void the_wrong_message_of_several_is_named() {
+    double memory = 0;
+    const std::vector<int> none(static_cast<std::size_t>(size), 0);
+    std::vector<int> wrong = none;
+    wrong[1] = -1;
+    const Plan plan(kWorld);
+    refused(
+        sennit_plan_alltoallv(plan.get(), &memory, wrong.data(), none.data(), MPI_DOUBLE, &memory,
+                              none.data(), none.data(), MPI_DOUBLE, kWorld, kNone, kNone),
+        SENNIT_ERR_ARG,
+        "sennit_plan_alltoallv to rank 1 of the communicator, tag 0: a count below 0");
+}
+
 void mistakes() {
     double memory[8] = {};
     mismatch(3, MPI_DOUBLE, 2, MPI_DOUBLE,
@@ -346,6 +360,8 @@ void mistakes() {
         refused(
             sennit_plan_irecv(plan.get(), unmapped, 1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
             SENNIT_ERR_ARG, "not all mapped");
+        refused(SENNIT_ERR_ARG, SENNIT_ERR_ARG,
+                "sennit_plan_irecv from rank 0 of the communicator, tag 0: ");
         named("sennit_plan_irecv");
         refused(sennit_message_plan_start(plan.get()), SENNIT_ERR_STATE, "not committed");
         plan.commit();
@@ -355,6 +371,7 @@ void mistakes() {
         refused(sennit_message_plan_wait(plan.get(), 0), SENNIT_ERR_STATE, "no run");
         plan.run();
     }
+    the_wrong_message_of_several_is_named();
     const Plan alone(kWorld);
     if (rank == 0) {
         ok(sennit_plan_isend(alone.get(), memory, 1, MPI_DOUBLE, 1, 9, kWorld, kNone, nullptr));
