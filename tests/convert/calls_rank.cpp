@@ -101,6 +101,35 @@ void graph() {
     MPI_Comm_free(&comm);
 }
 
+// MPI's older kind of graph: a ring, where two ranks have one edge.
+void ring_of_a_graph() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::vector<int> ends, edges;
+    for (int of = 0; of < size; ++of) {
+        edges.push_back((of + 1) % size);
+        if (size > 2) edges.push_back((of + size - 1) % size);
+        ends.push_back(static_cast<int>(edges.size()));
+    }
+    MPI_Graph_create(kWorld, size, ends.data(), edges.data(), 0, &comm);
+    const int counts[] = {1, 2};
+    const int back_counts[] = {size > 2 ? 2 : 1, 1};
+    const int places[] = {4, 0};
+    const std::vector<int> out = numbers(8, 100 * rank);
+    std::vector<int> by_mpi(8, -1), by_plan(8, -1);
+    {
+        const Plan plan(comm);
+        MPI_Neighbor_alltoallv(out.data(), counts, places, MPI_INT, by_mpi.data(), back_counts,
+                               places, MPI_INT, comm);
+        ok(sennit_plan_neighbor_alltoallv(plan.get(), out.data(), counts, places, MPI_INT,
+                                          by_plan.data(), back_counts, places, MPI_INT, comm, kNone,
+                                          kNone));
+        plan.commit();
+        plan.run();
+    }
+    need(by_mpi == by_plan, "a ring brings other numbers");
+    MPI_Comm_free(&comm);
+}
+
 // A line of ranks with MPI_PROC_NULL at its ends, on a communicator with the ranks turned round.
 void line() {
     MPI_Comm turned = MPI_COMM_NULL;
@@ -393,6 +422,7 @@ int main(int argc, char **argv) {
     neighbors(true);
     neighbors(false);
     graph();
+    ring_of_a_graph();
     line();
     waits_for_the_start();
     starts_that_hang_on_another_wait();
