@@ -122,7 +122,8 @@ static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan)
 /* Let others write the plan's receive buffers for the next run, before it is started: for plans
  * that run in turn, each with its own memory. Open one plan before a run of the other. A rank that
  * has received the message of this run then knows that the next buffer is free, so its next put
- * does not wait.
+ * does not wait. This holds if each rank that sends to another rank in one plan receives from it in
+ * the other plan. Otherwise puts wait, or with sennit_message_plan_be_strict are reported.
  *
  *     sennit_message_plan_open(first)
  *     MPI_Barrier(comm)
