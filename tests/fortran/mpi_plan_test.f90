@@ -214,22 +214,32 @@ contains
 
   ! The same calls with handles that are integers.
   subroutine integers()
-    integer, asynchronous :: out(2), in(2), all_out(2 * size), all_in(2 * size)
-    integer :: requests(2), world, number, i
+    integer, asynchronous :: out(2), in(2), all_out(2 * size), all_in(2 * size), v_in(size), ring_in(2)
+    integer :: requests(2), places(size), ones(size), world, number, i
+    type(MPI_Comm) :: ring
     type(MPI_Request) :: request
     world = MPI_COMM_WORLD%MPI_VAL
     number = MPI_INTEGER%MPI_VAL
     out = 10 * rank
     in = -1
     all_in = -1
+    v_in = -1
+    ring_in = -1
+    ones = 1
+    places = [(size - i, i=1, size)]
     all_out = [(10 * rank + i, i=1, 2 * size)]
+    call MPI_Cart_create(MPI_COMM_WORLD, 1, [size], [size > 2], .false., ring)
     call sennit_message_plan_create(world, plan)
-    call sennit_message_plan_use(plan, world)
+    call sennit_message_plan_use(plan, ring%MPI_VAL)
     call sennit_plan_irecv(plan, in, 1, number, before, 0, world, SENNIT_SIGNAL_NULL, requests(1))
     call sennit_plan_isend(plan, out, 1, number, next, 0, world, SENNIT_SIGNAL_NULL, requests(2))
     call sennit_plan_sendrecv(plan, out(2), 1, number, next, 1, in(2), 1, number, before, 1, world, &
                               SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
     call sennit_plan_alltoall(plan, all_out, 2, number, all_in, 2, number, world, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call sennit_plan_alltoallv(plan, all_out, ones, places, number, v_in, ones, places, number, world, SENNIT_SIGNAL_NULL, &
+                               SENNIT_SIGNAL_NULL)
+    call sennit_plan_neighbor_alltoallv(plan, all_out, [1, 1], [0, 1], number, ring_in, [1, 1], [0, 1], number, ring%MPI_VAL, &
+                                        SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
     do i = 1, 2
       request%MPI_VAL = requests(i)
       call MPI_Wait(request, MPI_STATUS_IGNORE)
@@ -237,6 +247,10 @@ contains
     call run_and_end(1)
     call check(all(in == 10 * before), 'numbers come')
     call check(all([(all(all_in(2 * i + 1:2 * i + 2) == 10 * i + 2 * rank + [1, 2]), i=0, size - 1)]), 'numbers of all come')
+    call check(all([(v_in(size - i) == 10 * i + size - rank, i=0, size - 1)]), 'each at its place')
+    call check(ring_in(1) == merge(10 * before + 2, -1, rank > 0 .or. size > 2), 'the upper number of the lower neighbour')
+    call check(ring_in(2) == merge(10 * next + 1, -1, next > 0 .or. size > 2), 'the lower number of the upper neighbour')
+    call MPI_Comm_free(ring)
   end subroutine integers
 
   ! What is in the first array is the same distance behind the second in the twin. Both ways, so nobody is found not ready.
