@@ -1,8 +1,9 @@
 // Random messages with random datatypes, different on both sides, sent by MPI and by a plan that
 // was made of the same arguments: afterwards the memory of all ranks is the same, byte by byte.
-// Would break: a combiner that is read wrongly, runs that are laid over each other in another order
-// than the type map's, a message that goes to the receive of another, and bytes between the runs
-// that are written.
+// Each rank makes its calls in an order of its own; every other seed numbers the ranks the other
+// way. Would break: a combiner that is read wrongly, runs that are laid over each other in another
+// order than the type map's, a message that goes to the receive of another, a rank of a
+// communicator that is taken for one of the world, and bytes between the runs that are written.
 //
 // Arguments: how many; before that "nodes" for ranks on two made-up nodes.
 #include <mpi.h>
@@ -381,10 +382,13 @@ Type type_of(std::uint64_t shape, const std::vector<Segment> &segments) {
     return type;
 }
 
-// One rank's part of the messages, by whatever `send` and `receive` do.
+// One rank's part of the messages, each at the message's place.
 struct Sides {
+    explicit Sides(std::size_t messages) : sources(messages), by_mpi(messages), by_plan(messages) {}
     std::vector<Type> types;
     std::vector<std::unique_ptr<Buffer>> sources, by_mpi, by_plan;
+    std::vector<MPI_Request> requests;
+    sennit_message_plan *plan = nullptr;
 };
 
 // Open MPI 4.1 puts some bytes of a message to itself to a wrong place, where it cuts one of a KiB
@@ -430,59 +434,101 @@ Side side_of(Sides &all, const Message &message, bool is_sender) {
     return {count * bytes, MPI_PACKED};
 }
 
-int run_seed(std::uint64_t seed, int rank, int size) {
-    Random random(seed);
-    const std::vector<Message> messages = random_messages(random, size);
-    std::vector<std::size_t> order(messages.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
-    Sides all;
-    std::vector<MPI_Request> requests;
-    sennit_message_plan *plan = nullptr;
-    need(sennit_message_plan_create(MPI_COMM_WORLD, &plan) == SENNIT_OK, "create");
-    for (const Message &message : messages) {
-        if (message.from == rank) {
-            const Side side = side_of(all, message, true);
-            all.sources.push_back(std::make_unique<Buffer>(side.type, side.count, 0));
-            for (unsigned char &byte : all.sources.back()->bytes)
-                byte = static_cast<unsigned char>(random());
-            if (!is_by_pack(message))
-                MPI_Isend(all.sources.back()->at(), side.count, side.type, message.to, message.tag,
-                          MPI_COMM_WORLD, &requests.emplace_back());
-            need(sennit_plan_isend(plan, all.sources.back()->at(), side.count, side.type,
-                                   message.to, message.tag, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL,
-                                   nullptr) == SENNIT_OK,
-                 "isend");
-        }
-        if (message.to == rank) {
-            const Side side = side_of(all, message, false);
-            all.by_mpi.push_back(std::make_unique<Buffer>(side.type, side.count, 0xa5));
-            all.by_plan.push_back(std::make_unique<Buffer>(side.type, side.count, 0xa5));
-            if (is_by_pack(message))
-                unpack(message, all.sources.back()->at(), all.by_mpi.back()->at());
-            else
-                MPI_Irecv(all.by_mpi.back()->at(), side.count, side.type, message.from, message.tag,
-                          MPI_COMM_WORLD, &requests.emplace_back());
-            need(sennit_plan_irecv(plan, all.by_plan.back()->at(), side.count, side.type,
-                                   message.from, message.tag, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL,
-                                   nullptr) == SENNIT_OK,
-                 "irecv");
-        }
+// A call of a rank.
+struct Call {
+    std::size_t message;
+    bool is_send;
+};
+
+// The rank's calls in random order, but those that MPI matches by their order.
+std::vector<Call> calls_of(Random &random, const std::vector<Message> &messages, int rank) {
+    std::vector<Call> calls;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        if (messages[i].from == rank) calls.push_back({i, true});
+        if (messages[i].to == rank) calls.push_back({i, false});
     }
-    all.types.clear();
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    std::shuffle(calls.begin(), calls.end(), random);
+    const auto is_matched_alike = [&](const Call &a, const Call &b) {
+        const Message &one = messages[a.message], &other = messages[b.message];
+        return a.is_send == b.is_send && one.from == other.from && one.to == other.to &&
+               one.tag == other.tag;
+    };
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        for (std::size_t j = i + 1; j < calls.size(); ++j)
+            if (is_matched_alike(calls[i], calls[j]) && calls[j].message < calls[i].message)
+                std::swap(calls[i], calls[j]);
+    return calls;
+}
+
+// The communicator of a seed, and this rank in it.
+struct Ranks {
+    MPI_Comm comm;
+    int rank, size;
+};
+
+void send(Random &random, const Message &message, std::size_t at, const Ranks &ranks, Sides &all) {
+    const Side side = side_of(all, message, true);
+    all.sources[at] = std::make_unique<Buffer>(side.type, side.count, 0);
+    for (unsigned char &byte : all.sources[at]->bytes)
+        byte = static_cast<unsigned char>(random());
+    if (!is_by_pack(message))
+        MPI_Isend(all.sources[at]->at(), side.count, side.type, message.to, message.tag, ranks.comm,
+                  &all.requests.emplace_back());
+    need(sennit_plan_isend(all.plan, all.sources[at]->at(), side.count, side.type, message.to,
+                           message.tag, ranks.comm, SENNIT_SIGNAL_NULL, nullptr) == SENNIT_OK,
+         "isend");
+}
+
+void receive(const Message &message, std::size_t at, const Ranks &ranks, Sides &all) {
+    const Side side = side_of(all, message, false);
+    all.by_mpi[at] = std::make_unique<Buffer>(side.type, side.count, 0xa5);
+    all.by_plan[at] = std::make_unique<Buffer>(side.type, side.count, 0xa5);
+    if (!is_by_pack(message))
+        MPI_Irecv(all.by_mpi[at]->at(), side.count, side.type, message.from, message.tag,
+                  ranks.comm, &all.requests.emplace_back());
+    need(sennit_plan_irecv(all.plan, all.by_plan[at]->at(), side.count, side.type, message.from,
+                           message.tag, ranks.comm, SENNIT_SIGNAL_NULL, nullptr) == SENNIT_OK,
+         "irecv");
+}
+
+// Two runs; how many receives have other bytes than by MPI.
+int differences_of(const Sides &all) {
     int differences = 0;
-    need(sennit_message_plan_commit(plan, INT64_C(20'000'000'000)) == SENNIT_OK, "commit");
     for (int run = 0; run < 2; ++run) {
-        need(sennit_message_plan_start(plan) == SENNIT_OK, "start");
-        need(sennit_message_plan_wait(plan, INT64_C(20'000'000'000)) == SENNIT_OK, "wait");
-        for (std::size_t i = 0; i < all.by_mpi.size(); ++i)
+        need(sennit_message_plan_start(all.plan) == SENNIT_OK, "start");
+        need(sennit_message_plan_wait(all.plan, INT64_C(20'000'000'000)) == SENNIT_OK, "wait");
+        for (std::size_t i = 0; i < all.by_mpi.size(); ++i) {
+            if (all.by_mpi[i] == nullptr) continue;
             differences += all.by_mpi[i]->bytes != all.by_plan[i]->bytes;
-        for (const auto &buffer : all.by_plan)
-            std::fill(buffer->bytes.begin(), buffer->bytes.end(), 0xa5);
+            std::fill(all.by_plan[i]->bytes.begin(), all.by_plan[i]->bytes.end(), 0xa5);
+        }
     }
+    return differences;
+}
+
+int run_seed(std::uint64_t seed, const Ranks &ranks) {
+    Random random(seed);
+    const std::vector<Message> messages = random_messages(random, ranks.size);
+    // Else the ranks would all have the same order.
+    random.discard(static_cast<unsigned long long>(ranks.rank));
+    Sides all(messages.size());
+    need(sennit_message_plan_create(ranks.comm, &all.plan) == SENNIT_OK, "create");
+    for (const Call &call : calls_of(random, messages, ranks.rank)) {
+        const Message &message = messages[call.message];
+        if (call.is_send)
+            send(random, message, call.message, ranks, all);
+        else
+            receive(message, call.message, ranks, all);
+    }
+    for (std::size_t i = 0; i < messages.size(); ++i)
+        if (messages[i].to == ranks.rank && is_by_pack(messages[i]))
+            unpack(messages[i], all.sources[i]->at(), all.by_mpi[i]->at());
+    all.types.clear();
+    MPI_Waitall(static_cast<int>(all.requests.size()), all.requests.data(), MPI_STATUSES_IGNORE);
+    need(sennit_message_plan_commit(all.plan, INT64_C(20'000'000'000)) == SENNIT_OK, "commit");
+    const int differences = differences_of(all);
     MPI_Barrier(MPI_COMM_WORLD);
-    need(sennit_message_plan_destroy(plan) == SENNIT_OK, "destroy");
+    need(sennit_message_plan_destroy(all.plan) == SENNIT_OK, "destroy");
     return differences;
 }
 
@@ -497,14 +543,18 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const char *const word = argc > 1 && std::strcmp(argv[1], "nodes") == 0 ? argv[2] : argv[1];
     const std::uint64_t seeds = std::strtoull(word, nullptr, 10);
-    const std::uint64_t first = 1;
-    for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-        const int differences = run_seed(seed, rank, size);
+    MPI_Comm turned = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &turned);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const Ranks ranks = seed % 2 == 0 ? Ranks{turned, size - 1 - rank, size}
+                                          : Ranks{MPI_COMM_WORLD, rank, size};
+        const int differences = run_seed(seed, ranks);
         if (differences != 0)
             std::printf("seed %llu: rank %d has other bytes than MPI\n",
                         static_cast<unsigned long long>(seed), rank);
         failures += differences != 0;
     }
+    MPI_Comm_free(&turned);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         std::printf("%llu seeds, %d failures\n", static_cast<unsigned long long>(seeds), failures);
