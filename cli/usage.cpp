@@ -1,4 +1,3 @@
-// Checks the words of the command line before they are parsed: see usage.hpp.
 #include "usage.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Reading options; see command_line.hpp.
 #include "command_line.hpp"
 
 #include "failure.hpp"

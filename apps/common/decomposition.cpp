@@ -1,4 +1,3 @@
-// Cutting the grid; see decomposition.hpp.
 #include "decomposition.hpp"
 
 #include "failure.hpp"

@@ -1,4 +1,3 @@
-// Reading and writing at places; see file.hpp.
 #include "file.hpp"
 
 #include "failure.hpp"

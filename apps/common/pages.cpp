@@ -1,4 +1,3 @@
-// Whole pages; see pages.hpp.
 #include "pages.hpp"
 
 #include <cstdlib>

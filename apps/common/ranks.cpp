@@ -1,4 +1,3 @@
-// Errors that all ranks hear of, and values over ranks; see ranks.hpp.
 #include "ranks.hpp"
 
 #include "failure.hpp"

@@ -1,4 +1,3 @@
-// Printing the result; see result.hpp.
 #include "result.hpp"
 
 #include <fmt/format.h>

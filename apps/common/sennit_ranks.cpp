@@ -1,4 +1,3 @@
-// Collective calls of Sennit; see sennit_ranks.hpp.
 #include "sennit_ranks.hpp"
 
 #include "failure.hpp"

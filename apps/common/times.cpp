@@ -1,4 +1,3 @@
-// Counting durations; see times.hpp.
 #include "times.hpp"
 
 #include <algorithm>

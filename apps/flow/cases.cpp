@@ -1,4 +1,3 @@
-// Beginnings and known flows; see cases.hpp.
 #include "cases.hpp"
 
 #include "common/field_hash.hpp"

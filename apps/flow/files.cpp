@@ -1,4 +1,3 @@
-// Writing and reading; see files.hpp.
 #include "files.hpp"
 
 #include "common/failure.hpp"

@@ -1,4 +1,3 @@
-// Making the file; see hdf5_file.hpp.
 #include "hdf5_file.hpp"
 
 #include "common/failure.hpp"

@@ -1,4 +1,3 @@
-// The arithmetic of shares and halos; see layout.hpp.
 #include "layout.hpp"
 
 #include "common/failure.hpp"

@@ -1,4 +1,4 @@
-// Transforms and transposes; see poisson.hpp. Both pencils have x fastest, then y, then z, so that
+// Transforms and transposes. Both pencils have x fastest, then y, then z, so that
 // where one rank has all of y they are the same array and nothing moves.
 #include "poisson.hpp"
 

@@ -1,4 +1,3 @@
-// Saying where a run is; see progress.hpp.
 #include "progress.hpp"
 
 #include <fmt/format.h>

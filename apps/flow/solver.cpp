@@ -1,4 +1,4 @@
-// A step; see solver.hpp. README.md names the exchanges A, B and P.
+// A step. README.md names the exchanges A, B and P.
 #include "solver.hpp"
 
 #include <algorithm>

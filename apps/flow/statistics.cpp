@@ -1,4 +1,3 @@
-// Taking samples and writing means; see statistics.hpp.
 #include "statistics.hpp"
 
 #include "files.hpp"

@@ -1,4 +1,3 @@
-// Tridiagonal systems over ranks; see tridiagonal.hpp.
 #include "tridiagonal.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The kernels of the velocity; see velocity.hpp. A row is computed component by component, since
+// The kernels of the velocity. A row is computed component by component, since
 // each needs other neighbours, and what a row reads stays in the near cache meanwhile. What a stage
 // reads around a cell is never what it writes (ivdep), which the compiler does not see.
 #include "velocity.hpp"

@@ -1,4 +1,3 @@
-// Filling a rank's cells and adding them up; see grid.hpp.
 #include "grid.hpp"
 
 #include "common/field_hash.hpp"

@@ -1,4 +1,3 @@
-// Reading the command line; see options.hpp.
 #include "options.hpp"
 
 #include "common/command_line.hpp"

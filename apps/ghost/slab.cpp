@@ -1,4 +1,3 @@
-// Where slabs lie, and copying them; see slab.hpp.
 #include "slab.hpp"
 
 #include <cstring>

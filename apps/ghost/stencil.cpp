@@ -1,4 +1,4 @@
-// Rows of cells, written so that the compiler takes several cells at once; see stencil.hpp. The
+// Rows of cells, written so that the compiler takes several cells at once. The
 // stencils with diagonals add up the rows around a cell first and then three neighbours of that.
 #include "stencil.hpp"
 

@@ -1,4 +1,3 @@
-// Writing the result; see field_files.hpp.
 #include "field_files.hpp"
 
 #include "failure.hpp"

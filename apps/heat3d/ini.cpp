@@ -1,4 +1,3 @@
-// Reading INI files; see ini.hpp.
 #include "ini.hpp"
 
 #include "failure.hpp"

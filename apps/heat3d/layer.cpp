@@ -1,4 +1,3 @@
-// Copying layers; see layer.hpp.
 #include "layer.hpp"
 
 #include <cstring>

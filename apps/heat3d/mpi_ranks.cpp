@@ -1,4 +1,3 @@
-// What MPI can not do; see mpi_ranks.hpp.
 #include "mpi_ranks.hpp"
 
 #include <fmt/format.h>

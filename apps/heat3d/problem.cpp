@@ -1,4 +1,3 @@
-// Setting up the physics; see problem.hpp.
 #include "problem.hpp"
 
 #include "failure.hpp"

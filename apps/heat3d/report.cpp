@@ -1,4 +1,3 @@
-// Printing the result; see report.hpp.
 #include "report.hpp"
 
 #include <fmt/format.h>

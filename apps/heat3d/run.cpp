@@ -1,4 +1,3 @@
-// A run from the command line to the report; see run.hpp.
 #include "run.hpp"
 
 #include "field_files.hpp"

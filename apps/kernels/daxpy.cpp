@@ -1,4 +1,3 @@
-// Data and check of daxpy; see daxpy.hpp.
 #include "daxpy.hpp"
 
 #include "values.hpp"

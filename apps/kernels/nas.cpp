@@ -1,4 +1,3 @@
-// The generator and the tables; see nas.hpp.
 #include "nas.hpp"
 
 namespace kernels {

@@ -1,4 +1,3 @@
-// Data and check of cannon and summa; see product.hpp.
 #include "product.hpp"
 
 #include "values.hpp"

@@ -1,4 +1,3 @@
-// Keys and check of sort; see sort.hpp.
 #include "sort.hpp"
 
 #include "nas.hpp"

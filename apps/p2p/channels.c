@@ -1,4 +1,3 @@
-/* The pipeline over Sennit's channels, in C; see channels.h. */
 #include "channels.h"
 
 enum { MOST_ENDS = 3 };

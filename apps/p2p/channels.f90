@@ -1,4 +1,4 @@
-! The pipeline over Sennit's channels, in Fortran; see channels.h, of which the types and functions here are the same.
+! The pipeline over Sennit's channels, in Fortran. The types and functions are those of channels.h.
 module p2p_channels
   use iso_c_binding
   use sennit

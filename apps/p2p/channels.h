@@ -44,7 +44,7 @@ typedef struct p2p_links {
  * Collective. On an error nothing is open. */
 sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t lines);
 
-/* One sweep; see pipeline.hpp. Collective. */
+/* One sweep. Collective. */
 sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip);
 
 /* Ends what p2p_open began. Collective. */

@@ -1,4 +1,3 @@
-// Sharing, filling and checking the grid; see grid.hpp.
 #include "grid.hpp"
 
 #include "common/failure.hpp"

@@ -1,4 +1,3 @@
-/* The computing of the pipeline; see kernel.h. */
 #include "kernel.h"
 
 #include <stddef.h>

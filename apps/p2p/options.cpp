@@ -1,4 +1,3 @@
-// The table of settings; see options.hpp.
 #include "options.hpp"
 
 #include "common/command_line.hpp"

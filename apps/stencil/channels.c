@@ -1,4 +1,3 @@
-/* The iterations over Sennit's channels, in C; see channels.h. */
 #include "channels.h"
 
 static sennit_status hand_over(stencil_links *links) {

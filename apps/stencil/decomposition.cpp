@@ -1,4 +1,3 @@
-// Sharing the grid; see decomposition.hpp.
 #include "decomposition.hpp"
 
 #include "common/failure.hpp"

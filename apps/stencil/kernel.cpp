@@ -1,4 +1,4 @@
-// The arithmetic; see kernel.hpp. The radius is a constant of each copy of the loop, so that the
+// The arithmetic. The radius is a constant of each copy of the loop, so that the
 // compiler unrolls the star and works on several cells at once.
 #include "kernel.hpp"
 

@@ -1,4 +1,4 @@
-// The run; see run.hpp. The clock covers all iterations but one before it, as in the suite.
+// The run. The clock covers all iterations but one before it, as in the suite.
 #include "run.hpp"
 
 #include "common/command_line.hpp"

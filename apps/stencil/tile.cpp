@@ -1,4 +1,3 @@
-// A rank's part; see tile.hpp.
 #include "tile.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-/* The steps over Sennit's channels, in C; see channels.h. */
 #include "channels.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-! The steps over Sennit's channels, in Fortran; see channels.h, of which the types and functions here are the same.
+! The steps over Sennit's channels, in Fortran. The types and functions are those of channels.h.
 module transpose_channels
   use iso_c_binding
   use sennit

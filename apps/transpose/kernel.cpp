@@ -1,4 +1,4 @@
-// The arithmetic; see kernel.hpp. Squares of 2 by 2 are transposed in registers: packs are the
+// The arithmetic. Squares of 2 by 2 are transposed in registers: packs are the
 // compiler's own vectors of 16 bytes, which every x86-64 and AArch64 has.
 #include "kernel.hpp"
 

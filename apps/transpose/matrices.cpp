@@ -1,4 +1,4 @@
-// A rank's columns; see matrices.hpp. At the start element (i, j) of A is i + order j, and B is 0.
+// A rank's columns. At the start element (i, j) of A is i + order j, and B is 0.
 #include "matrices.hpp"
 
 #include <algorithm>

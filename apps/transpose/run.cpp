@@ -1,4 +1,4 @@
-// The run; see run.hpp. The clock covers all steps but one before them, as in the suite.
+// The run. The clock covers all steps but one before them, as in the suite.
 #include "run.hpp"
 
 #include "common/command_line.hpp"

@@ -1,4 +1,4 @@
-// Reading the files of the kernel, and writing quantities: see finding.hpp.
+// Reading the files of the kernel, and writing quantities.
 #include <fmt/format.h>
 
 #include <algorithm>

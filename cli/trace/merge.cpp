@@ -1,4 +1,4 @@
-// Makes one trace from the texts and parts of a job's ranks: see part.hpp.
+// Makes one trace from the texts and parts of a job's ranks.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <unistd.h>

@@ -1,4 +1,3 @@
-// Reading the file of one rank: see part.hpp.
 #include "trace/part.hpp"
 
 #include <fcntl.h>

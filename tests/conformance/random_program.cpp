@@ -1,4 +1,4 @@
-// Executing the steps of a random program. See random_program.hpp.
+// Executing the steps of a random program.
 #include "random_program.hpp"
 
 #include <algorithm>

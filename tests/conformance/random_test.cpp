@@ -1,4 +1,4 @@
-// Drawing random programs, keeping the model, and comparing. See random_program.hpp.
+// Drawing random programs, keeping the model, and comparing.
 #include "random_program.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Messages of streams that go together: batches and plans. See storm_streams.hpp.
+// Messages of streams that go together: batches and plans.
 #include <algorithm>
 
 #include "storm_streams.hpp"

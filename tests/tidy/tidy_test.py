@@ -363,6 +363,12 @@ class TidyTest(unittest.TestCase):
         self.assert_finds_nothing("src/base/words.cpp", bare)
         self.assert_finds("src/base/words.hpp", 1, "head", GOOD["src/base/words.hpp"].split("\n", 1)[1])
 
+    def test_a_head_that_points_to_a_header_is_found(self):
+        bare = GOOD["src/base/words.cpp"].split("\n", 1)[1]
+        for head in ("// The words; see words.hpp.", "/* See base/words.h. */"):
+            with self.subTest(head=head):
+                self.assert_finds("src/base/words.cpp", 1, "head", head + "\n" + bare)
+
     def test_a_source_that_no_list_names_is_found(self):
         # Line 0: the finding is on the first line, which is that of the license.
         self.assert_finds("src/op/output.cpp", 0, "listed", "// Is no put.cpp.\n")

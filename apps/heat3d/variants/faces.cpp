@@ -1,4 +1,3 @@
-// Layers that a rank needs, and where they lie; see faces.hpp.
 #include "faces.hpp"
 
 namespace heat3d {

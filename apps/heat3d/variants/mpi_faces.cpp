@@ -1,4 +1,3 @@
-// Datatypes of layers; see mpi_faces.hpp.
 #include "mpi_faces.hpp"
 
 namespace heat3d {

@@ -1,4 +1,3 @@
-// The window of the flat variants; see rma_flat.hpp.
 #include "rma_flat.hpp"
 
 namespace heat3d {

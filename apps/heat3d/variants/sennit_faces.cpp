@@ -1,4 +1,3 @@
-// Collective calls and memory of Sennit; see sennit_faces.hpp.
 #include "sennit_faces.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Cards of a provider whose endpoints have no IP addresses: `net` or `tcp` on the loopback
-// interface under another name. See layer.hpp.
+// interface under another name.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

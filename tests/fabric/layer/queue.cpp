@@ -1,4 +1,4 @@
-// Completions: in another order, later, twice or never. See layer.hpp.
+// Completions: in another order, later, twice or never.
 #include <chrono>
 
 #include "layer.hpp"

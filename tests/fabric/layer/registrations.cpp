@@ -1,4 +1,4 @@
-// Registered memory: keys, descriptors, and what may be done in which order. See layer.hpp.
+// Registered memory: keys, descriptors, and what may be done in which order.
 #include <cinttypes>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// FABRIC_LAYER; see layer.hpp.
+// FABRIC_LAYER.
 #include <cstdlib>
 #include <sstream>
 
