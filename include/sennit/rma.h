@@ -42,7 +42,8 @@ typedef struct sennit_request {
 #define SENNIT_REQUEST_NULL ((sennit_request){0u})
 #endif
 
-/* Blocking put and get. */
+/* Write to the memory of another rank, or read from it. Blocking: on return the private buffer may
+ * be reused (put) or holds the data (get), and a put is complete at the target. */
 SENNIT_HOT_CALL sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes);
 
@@ -52,13 +53,16 @@ SENNIT_HOT_CALL sennit_status sennit_get(void *destination, sennit_gptr source, 
  * already have 4 MiB, it waits as sennit_put does. */
 sennit_status sennit_put_local(sennit_gptr destination, const void *source, size_t bytes);
 
-/* Put and get with a request. */
+/* Start a put or get and return a request. The operation is complete when a wait or test says so;
+ * until then the private buffer is in use. *request is SENNIT_REQUEST_NULL if the operation is
+ * complete on return. The wait or test returns errors that are found later. */
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,
                             sennit_request *request);
 sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
                             sennit_request *request);
 
-/* Implicit put and get, completed by sennit_flush or sennit_barrier. */
+/* Start a put or get without a request; sennit_flush or sennit_barrier completes it and returns
+ * errors that are found later. Until then the private buffer is in use. */
 sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes);
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes);
 
@@ -99,7 +103,10 @@ static inline sennit_box sennit_box_line(size_t element_bytes, size_t count, int
     return made;
 }
 
-/* Put or get a box: blocking, local (as sennit_put_local), with a request, implicit. */
+/* Put or get a box. The forms are those of sennit_put, sennit_put_local, sennit_put_nb (with a
+ * request) and sennit_put_nbi (without). Errors: RANGE (an element lies outside the segment; the
+ * box is larger than an address space), ARG (elements of the destination overlap or have no
+ * bytes). */
 sennit_status sennit_put_strided(sennit_gptr destination, const void *source,
                                  const sennit_box *box);
 sennit_status sennit_get_strided(void *destination, sennit_gptr source, const sennit_box *box);
@@ -121,7 +128,9 @@ typedef struct sennit_piece {
     size_t bytes;          /* 0 is legal */
 } sennit_piece;
 
-/* Put or get a list of pieces: blocking, with a request, implicit. */
+/* Put or get a list of pieces. The forms are those of sennit_put, sennit_put_nb (with a request)
+ * and sennit_put_nbi (without). The list may be changed on return. Errors: RANGE (a piece lies
+ * outside the segment; then none was moved). */
 sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
                                  const sennit_piece pieces[]);
 sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,

@@ -129,6 +129,17 @@ class ManTest(unittest.TestCase):
                     "\n".join(item.code) for item in header.items)):
                 self.assertIsNone(lost(words_of(text), page), f"{header.name}: {text}")
 
+    # Would break: a reader of sennit_put(3) who has to look for completion, order and errors on another page.
+    def test_the_page_of_a_call_repeats_what_its_header_says_of_all_calls(self):
+        self.need_groff()
+        for name, phrase in {"sennit_put": "Errors of all calls: RANGE", "sennit_channel_query": "move no data and make no system call",
+                             "sennit_broadcast": "After TIMEOUT repeat the same call"}.items():
+            page = groff(read(f"man3/{name}.3"), "-Tascii")[0]
+            header = next(header for header in self.headers for item in header.items if name in item.signatures)
+            self.assertIn(f"THE HEADER {header.name}", page)
+            self.assertIn(phrase, page)
+            self.assertIsNone(lost(words_of(header.comment), words_of(page)), name)
+
     def test_errors_are_a_list_of_names_and_meanings(self):
         for name, listed in {"sennit_alloc": ["NOMEM", "memory, the"], "sennit_wait": ["TIMEOUT", "the timeout has passed; the wait may be repeated"],
                              "sennit_put_notify": ["RANGE", "it leaves the block"]}.items():

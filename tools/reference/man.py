@@ -1,10 +1,11 @@
-"""Writes man pages from what headers.py, help.py and knobs.py give. Called by tools/make-man.
+"""Writes man pages from the results of headers.py, help.py and knobs.py. Called by tools/make-man.
 
     pages(headers, command, knobs, version)   {"man3/sennit_put.3": text}
 
-A page for every command, with the commands below it; one for every header; one for every comment in a header that
-speaks of functions, and for each further function of it a page that only names that one. Text is taken as it is: what
-stands in a column or behind an indentation keeps its lines, lines that begin with a dash are a list, the rest is filled.
+Every command has a page, with its subcommands. Every header has one. Every comment about functions has one, named after
+the first function; the other functions have pages that only refer to it. The page of a function repeats the comment at the
+top of its header, which describes completion, order and errors of all its calls. Columns and indented lines keep their
+lines, lines that begin with a dash become a list, other text is filled.
 """
 import re
 
@@ -245,7 +246,9 @@ def function_page(header, item, version, meanings):
     page.section("DESCRIPTION", filled(description))
     page.section("RETURN VALUE", returned(item))
     page.section("ERRORS", error_section(errors, meanings))
-    page.section("SEE ALSO", [rf"\fB{header_name(header)}\fP(3) says what holds for all calls of its header.",
+    if comment != header.comment:
+        page.section(f"THE HEADER {header.name}", filled(header.comment))
+    page.section("SEE ALSO", [rf"\fB{header_name(header)}\fP(3) has all declarations of the header.",
                               r"\fBsennit_error\fP(3) has the list of errors."])
     return page
 
