@@ -9,7 +9,7 @@
 #   SENNIT_WITHOUT_PMIX, SENNIT_WITHOUT_LIBFABRIC, SENNIT_WITHOUT_HWLOC   why not, in words; "" where found
 #   SENNIT_MPIS                              names of the MPIs found: openmpi, mpich
 #   SENNIT_OPTIONAL_LINES                    the report
-#   SENNIT_OPTIONAL_FOUND                    names and versions of those found, compiled into the library
+#   SENNIT_OPTIONAL_FOUND                    names and versions, compiled into the library; without Python
 # After SennitRequired, which looks for pkg-config.
 
 set(SENNIT_MPICC_OPENMPI "" CACHE FILEPATH "Open MPI's C compiler wrapper; empty: look for it")
@@ -30,7 +30,8 @@ function(sennit_note part text)
     math(EXPR missing "10 - ${length}")
     string(REPEAT " " ${missing} padding)
     set(SENNIT_OPTIONAL_LINES "${SENNIT_OPTIONAL_LINES}${part}${padding}${text}\n")
-    if(NOT text MATCHES "^(not found|left out)")
+    # Python only makes sources and pages, and no option selects it. Its version must not change the library.
+    if(NOT text MATCHES "^(not found|left out)" AND NOT part STREQUAL "Python")
         string(REGEX MATCH "^[0-9][^, ]*" version "${text}")
         string(STRIP "${part} ${version}" found)
         string(APPEND SENNIT_OPTIONAL_FOUND ", ${found}")

@@ -130,7 +130,9 @@ def the_build_line_names_the_optional_parts_that_are_built_in(launcher):
     line = json.loads(_info(launcher, "--json"))["build"]["description"]
     contains(line, "; built with: ")
     parts = line.split("; built with: ", 1)[1].split(", ")
-    assert any(part.startswith("Python 3.") for part in parts), line  # this test was added because it is there
+    assert any(part.startswith("hwloc 2.") for part in parts), line  # programs need it
+    # Would break: a library that differs where only Python differs, which no option fixes.
+    assert not any(part.startswith("Python") for part in parts), line
     for part, needs in (("Open MPI", "mpicc.openmpi"), ("MPICH", "mpicc.mpich")):
         if shutil.which(needs):
             assert any(found.startswith(part + " ") for found in parts), line
