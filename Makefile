@@ -5,7 +5,7 @@ ifdef JOBS
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 endif
 
-.PHONY: help setup build demo package dist test test-rest test-all test-long clean
+.PHONY: help setup build uninstall demo package dist test test-rest test-all test-long clean
 
 help:
 	@echo "make demo       build, then a ping-pong and 3-D heat conduction, with Sennit and with MPI"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-all   these and the rest of what CI runs, under two sanitizers too: at most 30 minutes"
 	@echo "make test-long  the tests that are too long for CI: about an hour"
 	@echo "make build      library, programs and tests: build/bin, build/lib, build/include"
+	@echo "make uninstall  remove what cmake --install build/release has installed"
 	@echo "make package    Debian packages in build/packages"
 	@echo "make dist       release tarball and its checksum in build/dist"
 	@echo "make setup      install the Debian packages that the above need (each does that first for itself)"
@@ -24,6 +25,9 @@ setup:
 build:
 	@tools/setup build
 	@tools/build release
+
+uninstall:
+	@cmake -DTREE=build/release -P cmake/SennitUninstall.cmake
 
 demo:
 	@tools/setup demo

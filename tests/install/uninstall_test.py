@@ -57,6 +57,10 @@ class Uninstall(unittest.TestCase):
             self.assertNotEqual(again.returncode, 0)
             self.assertIn("has no install_manifest.txt", again.stderr)
 
+    def test_make_uninstall_uses_the_lists_of_the_release_tree(self):
+        done = subprocess.run(["make", "-n", "-C", SOURCE, "uninstall"], capture_output=True, text=True, timeout=100, check=True)
+        self.assertIn("cmake -DTREE=build/release -P cmake/SennitUninstall.cmake", done.stdout)
+
     def test_the_lists_stay_while_there_is_an_installation_without_destdir(self):
         with tempfile.TemporaryDirectory() as folder:
             prefix, stage, listed = (os.path.join(folder, name) for name in ("prefix", "stage", "install_manifest.txt"))
