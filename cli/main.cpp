@@ -89,7 +89,7 @@ int fail_usage(const std::string &message, const sennit::cli::RunCommand &what) 
 }  // namespace
 
 int main(int argc, char **argv) {
-    CLI::App app{"Sennit: one-sided communication that takes the shortest way", "sennit"};
+    CLI::App app{"Sennit: one-sided communication for HPC codes", "sennit"};
     app.require_subcommand(1);
     app.set_version_flag("--version", std::string("sennit ") + sennit_version());
     int exit_code = 0;

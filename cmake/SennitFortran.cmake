@@ -1,9 +1,9 @@
-# Programs in Fortran: only where SENNIT_HAVE_FORTRAN.
+# Fortran programs. Used only if SENNIT_HAVE_FORTRAN is set.
 #
-#   sennit_fortran_program(target source... [LIBRARIES library...])   linked with sennit::fortran; modules of its own go into a
-#                                                                     folder of its own
+#   sennit_fortran_program(target source... [LIBRARIES library...])   linked with sennit::fortran; the program's modules go into
+#                                                                     its own folder
 #   sennit_fortran_mpi(mpi)   makes sennit::mpi_fortran_<mpi>: the MPI's modules and libraries, and modules sennit_mpi,
-#                             sennit_mpi_plan and sennit_zcom compiled for it; nothing where the MPI has no Fortran
+#                             sennit_mpi_plan and sennit_zcom compiled for it; nothing if the MPI has no Fortran
 function(sennit_fortran_program target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBRARIES")
     add_executable(${target} ${ARG_UNPARSED_ARGUMENTS})
@@ -13,7 +13,7 @@ function(sennit_fortran_program target)
         Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/modules/${target}")
 endfunction()
 
-# The command line that the MPI's wrapper for Fortran would run; empty if there is none. The wrapper lies beside that for C.
+# Sets the command line of the MPI's Fortran wrapper, which is in the folder of the C wrapper; empty if there is none.
 function(sennit_fortran_wrapper out mpi)
     set(${out} "" PARENT_SCOPE)
     string(TOUPPER "${mpi}" upper)
@@ -34,8 +34,8 @@ function(sennit_fortran_wrapper out mpi)
     endif()
 endfunction()
 
-# Sets `out` to the sources of modules sennit_mpi, sennit_mpi_plan and sennit_zcom that the MPI can compile: a module mpi_f08 may be missing,
-# or be made for another compiler, and so may the module mpi.
+# Sets `out` to the sources of sennit_mpi, sennit_mpi_plan and sennit_zcom that compile with this MPI. Its modules mpi_f08 and mpi
+# may be missing, or be made for another compiler.
 function(sennit_fortran_mpi_source out mpi)
     set(${out} "" PARENT_SCOPE)
     foreach(module mpi_f08 mpi)
@@ -75,6 +75,6 @@ function(sennit_fortran_mpi mpi)
     set_target_properties(sennit_mpi_${mpi} PROPERTIES Fortran_PREPROCESS OFF Fortran_MODULE_DIRECTORY "${modules}")
     target_include_directories(sennit_mpi_${mpi} INTERFACE "${modules}")
     target_link_libraries(sennit_mpi_${mpi} PUBLIC sennit::fortran sennit::mpi_fortran_${mpi}
-        PRIVATE sennit::mpi_${mpi}) # for the part in C
+        PRIVATE sennit::mpi_${mpi}) # for the C source
     add_library(sennit::module_mpi_${mpi} ALIAS sennit_mpi_${mpi})
 endfunction()

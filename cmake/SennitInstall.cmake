@@ -1,23 +1,23 @@
-# What `cmake --install` puts where, in components that are also the packages of SennitPackage.cmake:
-#   runtime        libsennit.so.ABI, which programs need to run
+# The components of `cmake --install`; SennitPackage.cmake makes packages of the same components:
+#   runtime        libsennit.so.ABI, for running programs
 #   development    headers, libsennit.so, libsennit.a, CMake package, pkg-config, module file, man pages of the calls
 #   fortran        module files, libsennit_fortran.a, sources of the modules for other compilers
 #   openshmem_runtime   libsennit_shmem.so.ABI
 #   openshmem      headers of OpenSHMEM, libsennit_shmem.so, oshcc and oshrun in a folder of their own, pkg-config
-#   programs       `sennit`, its completion, what `sennit bench` starts, man pages of the commands
-#   bench_MPI      what `sennit bench --mpi MPI` starts
+#   programs       `sennit`, its completion, the programs that `sennit bench` starts, man pages of the commands
+#   bench_MPI      the programs that `sennit bench --mpi MPI` starts
 #   documents      README, docs/, examples/, the pages of apps/
-# The build tree has a CMake package, .pc files and the Fortran sources too, beside its headers as in an installation: other projects
-# use what was built as they use what was installed.
+# The build tree also has a CMake package, .pc files and the Fortran sources, at the same places relative to the headers as an
+# installation. So other projects can use the build tree in the same way.
 include(CMakePackageConfigHelpers)
 
 set(SENNIT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/sennit")
 cmake_path(GET SENNIT_HEADER_OUTPUT_DIRECTORY PARENT_PATH SENNIT_BUILT_PREFIX)
 set(SENNIT_BUILT_PACKAGE "${SENNIT_BUILT_PREFIX}/lib/cmake/sennit")
-# Components of find_package; one more is a sennit_install_component() more.
+# Components of find_package. To add one, call sennit_install_component().
 set(SENNIT_COMPONENTS "")
 
-# Lets users find `target` as sennit::NAME of it, in component `name` of find_package.
+# Exports `target` as sennit::NAME in component `name` of find_package.
 function(sennit_install_component name package)
     install(EXPORT sennit-${name}-targets NAMESPACE sennit::
         DESTINATION "${SENNIT_PACKAGE_DIR}" COMPONENT ${package})
@@ -92,7 +92,7 @@ function(sennit_write_built_pc name)
     set(SENNIT_PC_DATADIR "\${prefix}/share")
     sennit_write_pc(${name} "${SENNIT_BUILT_PREFIX}/lib/pkgconfig/${name}.pc")
 endfunction()
-# Where there is no shared library, everybody who links Sennit links the archive.
+# Without a shared library sennit::sennit is the archive.
 set(SENNIT_PUBLIC_LIBS "")
 set(SENNIT_PRIVATE_LIBS " ${SENNIT_STATIC_LIBS}")
 if(NOT BUILD_SHARED_LIBS)
@@ -113,13 +113,13 @@ foreach(words IN LISTS pc_files)
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT ${component})
 endforeach()
 
-# What all other components stand on, in the order in which it is read.
+# Read before the other components, in this order.
 set(SENNIT_BASE_COMPONENTS c)
 if(NOT BUILD_SHARED_LIBS)
     set(SENNIT_BASE_COMPONENTS static c)
 endif()
 
-# Which versions serve a project that asks for another: those of the same ABI.
+# A version satisfies requests for any version with the same ABI.
 set(compatibility SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(compatibility SameMinorVersion)
@@ -136,9 +136,9 @@ install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPO
     FILES_MATCHING PATTERN "*.h")
 install(FILES "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/version.h"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit" COMPONENT development)
-# Documents lie to each other as they do here, so that their links lead on. Pages of results have pictures and the files of
-# lines that they were made of. Of the applications the pages, and settings that they show: no sources.
-# Links to headers lead to pages that Python makes of the headers; without Python, to copies of the headers.
+# Documents keep their relative places, so their links work. Pages of results are installed with their pictures and data files;
+# of the applications only the pages and the settings shown there, without sources. Links to headers lead to pages that Python makes
+# from the headers, or without Python to copies of the headers.
 file(GLOB_RECURSE documents RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/apps/*.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
 list(APPEND documents README.md CHANGELOG.md CONTRIBUTING.md)
@@ -178,7 +178,7 @@ endforeach()
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.f90")
 
-# A module file, which finds the prefix from its own place, and the completion of the command line.
+# The module file finds the prefix from its own location. The completion is that of the command line.
 set(module_dir "${CMAKE_INSTALL_DATADIR}/sennit/modulefiles/sennit")
 cmake_path(ABSOLUTE_PATH module_dir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE module_place)
 file(RELATIVE_PATH SENNIT_MODULE_PREFIX "${module_place}" "${CMAKE_INSTALL_PREFIX}")
@@ -191,8 +191,8 @@ if(TARGET sennit_cli)
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME sennit COMPONENT programs)
 endif()
 
-# Man pages, from the headers, the help of the command line and the table of knobs: what is built says it itself.
-set(SENNIT_MAN AUTO CACHE STRING "Man pages: AUTO where they can be made, ON insists on them, OFF leaves them out")
+# Man pages are made from the headers, the help of the command line and the table of knobs.
+set(SENNIT_MAN AUTO CACHE STRING "Man pages: AUTO: made if possible; ON: required; OFF: not made")
 set_property(CACHE SENNIT_MAN PROPERTY STRINGS AUTO ON OFF)
 sennit_is_wanted(man_wanted SENNIT_MAN)
 set(man_missing "")
@@ -224,7 +224,7 @@ else()
         DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT development)
 endif()
 
-# What an installation needs and no more: neither tests nor applications nor examples.
+# Builds everything that an installation needs, without tests, applications and examples.
 add_custom_target(sennit_installed DEPENDS sennit sennit_static sennit_shmem)
 if(TARGET sennit_cli)
     add_dependencies(sennit_installed sennit_cli ${SENNIT_BENCH_PROGRAMS})
@@ -238,7 +238,7 @@ foreach(made sennit_man sennit_documents)
     endif()
 endforeach()
 
-# What `cmake --install` has put somewhere, by the lists that it leaves in the build tree.
+# Removes the files in the lists that `cmake --install` leaves in the build tree.
 if(PROJECT_IS_TOP_LEVEL)
     add_custom_target(uninstall
         COMMAND "${CMAKE_COMMAND}" "-DTREE=${PROJECT_BINARY_DIR}" -P "${CMAKE_CURRENT_LIST_DIR}/SennitUninstall.cmake"

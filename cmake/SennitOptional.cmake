@@ -1,24 +1,24 @@
-# The parts that the core does not need: found or not, each with one line that says which and why.
+# Optional parts. Each gets one line in the report: its version, or the reason for its absence.
 #
-# Gives, where found:
-#   sennit::mpi_openmpi, sennit::mpi_mpich   targets; both, so that one build makes programs for both
+# Sets, for parts that were found:
+#   sennit::mpi_openmpi, sennit::mpi_mpich   targets; one build makes programs for both MPIs
 #   SENNIT_LAUNCH_OPENMPI, SENNIT_LAUNCH_MPICH   their launchers, full path (mpirun, mpiexec.hydra)
-#   sennit::mpi_openshmem                    target: Open MPI's OpenSHMEM, which its own launcher starts
-#   sennit::pmix                             headers alone: the library is opened at run time
+#   sennit::mpi_openshmem                    target: Open MPI's OpenSHMEM, started by Open MPI's launcher
+#   sennit::pmix                             headers only: the library is opened at run time
 #   SENNIT_HAVE_PMIX, SENNIT_HAVE_LIBFABRIC, SENNIT_HAVE_HWLOC, SENNIT_HAVE_FORTRAN, SENNIT_HAVE_PYTHON
-#   SENNIT_WITHOUT_PMIX, SENNIT_WITHOUT_LIBFABRIC, SENNIT_WITHOUT_HWLOC   why not, in words; "" where found
+#   SENNIT_WITHOUT_PMIX, SENNIT_WITHOUT_LIBFABRIC, SENNIT_WITHOUT_HWLOC   the reason for its absence; "" if found
 #   SENNIT_MPIS                              names of the MPIs found: openmpi, mpich
 #   SENNIT_OPTIONAL_LINES                    the report
 #   SENNIT_OPTIONAL_FOUND                    names and versions, compiled into the library; without Python
-# After SennitRequired, which looks for pkg-config.
+# Include it after SennitRequired, which finds pkg-config.
 
 set(SENNIT_MPICC_OPENMPI "" CACHE FILEPATH "Open MPI's C compiler wrapper; empty: look for it")
 set(SENNIT_MPICC_MPICH "" CACHE FILEPATH "MPICH's C compiler wrapper; empty: look for it")
 if(SENNIT_FORTRAN MATCHES "/" OR SENNIT_FORTRAN STREQUAL "SENNIT_FORTRAN-NOTFOUND")
-    unset(SENNIT_FORTRAN CACHE) # once the path of a compiler
+    unset(SENNIT_FORTRAN CACHE) # an old cache has the path of a compiler here
 endif()
 foreach(part PMIX LIBFABRIC HWLOC OPENMPI OPENSHMEM MPICH FORTRAN)
-    set(SENNIT_${part} AUTO CACHE STRING "${part}: AUTO takes it where it is, ON insists on it, OFF leaves it out")
+    set(SENNIT_${part} AUTO CACHE STRING "${part}: AUTO: used if found; ON: required; OFF: not used")
     set_property(CACHE SENNIT_${part} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
 set(SENNIT_OPTIONAL_LINES "")
@@ -39,12 +39,12 @@ function(sennit_note part text)
     return(PROPAGATE SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
-# An error of an option that is ON. sennit_report_optional() ends with all of them.
+# Records an error about an option. sennit_report_optional() fails with all of them.
 function(sennit_insist text)
     set_property(GLOBAL APPEND_STRING PROPERTY SENNIT_INSISTED "\n  ${text}")
 endfunction()
 
-# Says that `part` is missing, or that the user left it out; an error where option `switch` insists on it.
+# Reports that `part` is missing or that the user left it out. If option `switch` is ON, this is an error.
 function(sennit_note_absent part switch reason)
     set(text "not found: ${reason}")
     if(NOT "${${switch}}" STREQUAL "AUTO" AND ${switch})
@@ -58,7 +58,7 @@ function(sennit_note_absent part switch reason)
     return(PROPAGATE SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
-# Sets `out` to whether option `switch` lets the part be looked for.
+# Sets `out` to ON if option `switch` is AUTO or ON.
 function(sennit_is_wanted out switch)
     sennit_check_switch(${switch} AUTO ON OFF)
     set(${out} OFF PARENT_SCOPE)
@@ -68,7 +68,7 @@ function(sennit_is_wanted out switch)
 endfunction()
 
 function(sennit_report_optional)
-    message(STATUS "Sennit ${PROJECT_VERSION}, preset ${SENNIT_PRESET}; parts that the core does not need:")
+    message(STATUS "Sennit ${PROJECT_VERSION}, preset ${SENNIT_PRESET}; optional parts:")
     string(STRIP "${SENNIT_OPTIONAL_LINES}" text)
     string(REPLACE "\n" ";" lines "${text}")
     foreach(line IN LISTS lines)
@@ -76,11 +76,11 @@ function(sennit_report_optional)
     endforeach()
     get_property(insisted GLOBAL PROPERTY SENNIT_INSISTED)
     if(insisted)
-        message(FATAL_ERROR "Parts that are asked for are missing, or options have no such value:${insisted}")
+        message(FATAL_ERROR "Required parts are missing, or options have wrong values:${insisted}")
     endif()
 endfunction()
 
-# The first of `candidates` (names or paths) that answers `question` with text that matches `pattern`.
+# Finds the first of `candidates` (names or paths) whose output for the option `question` matches `pattern`.
 function(sennit_ask_wrappers out candidates question pattern)
     set(${out} "" PARENT_SCOPE)
     foreach(candidate IN LISTS candidates)
@@ -97,7 +97,7 @@ function(sennit_ask_wrappers out candidates question pattern)
     endforeach()
 endfunction()
 
-# Makes target sennit::mpi_<name> from the command line that the wrapper would run.
+# Makes target sennit::mpi_<name> from the wrapper's command line.
 function(sennit_mpi_target name command)
     string(STRIP "${command}" command)
     separate_arguments(words UNIX_COMMAND "${command}")
@@ -116,7 +116,7 @@ function(sennit_mpi_target name command)
     endforeach()
     add_library(sennit::mpi_${name} INTERFACE IMPORTED GLOBAL)
     target_include_directories(sennit::mpi_${name} SYSTEM INTERFACE ${includes})
-    # The C++ bindings left the standard in 2012; their headers only slow compilation and need their library.
+    # MPI 3 removed the C++ bindings; their headers slow compilation and need another library.
     target_compile_definitions(sennit::mpi_${name} INTERFACE
         ${defines} OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
     target_link_libraries(sennit::mpi_${name} INTERFACE ${libraries})
@@ -150,7 +150,7 @@ function(sennit_find_openmpi)
     return(PROPAGATE SENNIT_OPENMPI_FOLDER SENNIT_MPIS SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
-# After Open MPI, of which it is a part.
+# Call it after sennit_find_openmpi(): it looks beside Open MPI's wrapper.
 function(sennit_find_openshmem)
     set(candidates "${SENNIT_OPENMPI_FOLDER}/oshcc")
     sennit_is_wanted(wanted SENNIT_OPENSHMEM)
@@ -231,7 +231,7 @@ else()
     sennit_note_absent("libfabric" SENNIT_LIBFABRIC "no libfabric.pc of 1.17 or later (libfabric-dev)")
 endif()
 
-# Its header alone for the library. The command line is linked with it, so with programs it is there.
+# The library needs only the header. Programs are linked with hwloc, so SennitRequired has found it for them.
 set(SENNIT_HAVE_HWLOC OFF)
 set(SENNIT_WITHOUT_HWLOC "")
 sennit_is_wanted(wanted SENNIT_HWLOC)
@@ -249,14 +249,14 @@ set(SENNIT_HAVE_PYTHON OFF)
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)
     set(SENNIT_HAVE_PYTHON ON)
-    # The interpreter itself: version managers put a script before it, which takes longer than it does, and hundreds of
-    # tests start it.
+    # Version managers install a slow script in place of the interpreter. Hundreds of tests start Python, so use the
+    # interpreter itself.
     execute_process(COMMAND "${Python3_EXECUTABLE}" -c "import sys; print(sys.executable, end='')"
         OUTPUT_VARIABLE interpreter ERROR_QUIET)
     if(EXISTS "${interpreter}")
         set(Python3_EXECUTABLE "${interpreter}")
     endif()
-    # A part of its modules is not enough (Debian's python3-minimal): these programs import what they need.
+    # Debian's python3-minimal lacks modules. These programs import all modules that the build needs.
     foreach(program tools/make-man tools/make-reference bindings/fortran/generate.py)
         execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/${program}" --help
             OUTPUT_QUIET ERROR_VARIABLE said RESULT_VARIABLE code)
@@ -274,8 +274,8 @@ else()
     sennit_note("Python" "not found: no interpreter of 3.9 or later (python3)")
 endif()
 
-# The modules are made by Python from the headers, for the kinds that the compiler has. Others than gfortran have not been
-# tried: they are taken where SENNIT_FORTRAN=ON asks for it.
+# Python makes the modules from the headers, for the kinds of the compiler. Only gfortran was tried; another compiler is used
+# only with SENNIT_FORTRAN=ON.
 set(SENNIT_HAVE_FORTRAN OFF)
 sennit_is_wanted(wanted SENNIT_FORTRAN)
 set(missing "no compiler (gfortran)")
@@ -287,7 +287,7 @@ elseif(wanted AND NOT PROJECT_IS_TOP_LEVEL AND NOT CMAKE_Fortran_COMPILER_LOADED
     set(missing "the project around Sennit has no Fortran")
 elseif(wanted)
     include(CheckLanguage)
-    # It keeps that there was none, and would not look again in a tree that was configured before there was one.
+    # check_language() caches a missing compiler. Look again, since one may have been installed since.
     if(NOT CMAKE_Fortran_COMPILER)
         unset(CMAKE_Fortran_COMPILER CACHE)
     endif()

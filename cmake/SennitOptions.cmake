@@ -1,33 +1,33 @@
-# How things are compiled: the options a user may set, and the flags of the core and of programs.
+# Compilation: the user's options, and the flags of the library and of programs.
 #
-# Four functions give the flags, so that no other CMakeLists.txt names a compiler flag:
+# Four functions set the flags; no other CMakeLists.txt has compiler flags:
 #   sennit_core_flags(target)      the library: no exceptions, no RTTI, hidden symbols, strict warnings
 #   sennit_program_flags(target)   benchmarks, applications, launcher, tests: ordinary C++20
-#   sennit_plain_flags(target)     the same where it only reads options and prints
+#   sennit_plain_flags(target)     the same for code that only reads options and prints
 #   sennit_fortran_flags(target)   Fortran: the modules, and programs that use them, with parts in C
-# Four more make a build of everything shorter:
-#   sennit_compile_together(target)         its sources in few compilations
-#   sennit_compile_folders_together(target) those of each folder in one
-#   sennit_compile_first(target header...)  what most of its sources include, once
-#   sennit_share_headers(target...)         what most programs include, once for all of them
-# Sanitizers are set for the whole tree, because half a program under a sanitizer reports what is not there.
+# Four functions shorten a build of everything:
+#   sennit_compile_together(target)         compiles its sources in few translation units
+#   sennit_compile_folders_together(target) compiles each folder as one translation unit
+#   sennit_compile_first(target header...)  precompiles headers for the sources of a target
+#   sennit_share_headers(target...)         shares precompiled headers between programs
+# Sanitizers are set for the whole tree, because a program with only some sanitized parts gives false reports.
 option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
     ${PROJECT_IS_TOP_LEVEL})
 option(SENNIT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(SENNIT_ADOPTION "Registered memory may be moved to where peers map it; OFF: the kernel copies it (or XPMEM maps it)" ON)
+option(SENNIT_ADOPTION "Registered memory may be moved into memory that peers map; OFF: the kernel copies it, or XPMEM maps it" ON)
 option(SENNIT_WERROR "Warnings are errors" OFF)
-option(SENNIT_ASSERTIONS "Check the invariants of the library, keep assert(), and switch the checks of libstdc++ on" OFF)
-option(SENNIT_SHORT_BUILD "Large headers of programs are read once for several sources: less for a build of everything, more for one source" ON)
+option(SENNIT_ASSERTIONS "Check the invariants of the library, and use assert() and the checks of libstdc++" OFF)
+option(SENNIT_SHORT_BUILD "Compile several sources of programs together: a full build is faster, a build of one source slower" ON)
 set(SENNIT_SANITIZE "" CACHE STRING "Sanitizers of the whole tree: address,undefined or thread")
 set(together OFF)
 if(SENNIT_SANITIZE)
     set(together ON)
 endif()
-option(SENNIT_FOLDERS_TOGETHER "Each folder of the library is one compilation: where it is neither measured nor used" ${together})
+option(SENNIT_FOLDERS_TOGETHER "Compile each folder of the library as one translation unit; not for measurements or production" ${together})
 unset(together)
 set(SENNIT_PRESET "none" CACHE STRING "Name of the preset, for reports only")
 
-# CMake takes any other word for OFF. sennit_report_optional() ends with all that are wrong.
+# CMake treats any unknown word as OFF. sennit_report_optional() fails with all wrong values.
 function(sennit_check_switch switch)
     string(TOUPPER "${${switch}}" value)
     if(NOT value MATCHES "^(ON|OFF|TRUE|FALSE|YES|NO|1|0)$" AND NOT "${${switch}}" IN_LIST ARGN)
@@ -39,13 +39,13 @@ foreach(switch BUILD_PROGRAMS BUILD_TESTS ADOPTION WERROR ASSERTIONS SHORT_BUILD
     sennit_check_switch(SENNIT_${switch} ON OFF)
 endforeach()
 
-# Sources of a folder may define the same names for themselves. What can be compiled together says so itself, below.
+# Sources of a folder may define equal names of their own. The functions below compile only suitable sources together.
 if(CMAKE_UNITY_BUILD)
     message(STATUS "Sennit: CMAKE_UNITY_BUILD is ignored; SENNIT_SHORT_BUILD and SENNIT_FOLDERS_TOGETHER join what can be joined")
     set(CMAKE_UNITY_BUILD OFF)
 endif()
 
-# Hardening and the rest of what Debian compiles its packages with, by dpkg-buildflags. Before the type of build's own flags, so -O3 stays.
+# The flags of dpkg-buildflags, with hardening. They precede the flags of the build type, so -O3 stays in effect.
 option(SENNIT_DEBIAN_FLAGS "Compile as Debian compiles packages" OFF)
 sennit_check_switch(SENNIT_DEBIAN_FLAGS ON OFF)
 if(SENNIT_DEBIAN_FLAGS)
@@ -54,7 +54,7 @@ if(SENNIT_DEBIAN_FLAGS)
     function(sennit_debian_flags name)
         set(flags "")
         foreach(kind IN LISTS ARGN)
-            # Without -g: nobody strips the archive, and what it has for debuggers names the build tree.
+            # Without -g: the archive is not stripped, and its debug information would contain paths of the build tree.
             execute_process(COMMAND "${CMAKE_COMMAND}" -E env DEB_BUILD_MAINT_OPTIONS=hardening=+all "DEB_${kind}_MAINT_STRIP=-g"
                 "${SENNIT_DPKG_BUILDFLAGS}" --get ${kind}
                 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -70,8 +70,8 @@ if(SENNIT_DEBIAN_FLAGS)
     endforeach()
 endif()
 
-# Not an option: the cache of a project that contains this one stays its own. OFF: programs link the archive, and no shared
-# library is built.
+# Not an option(), which would write to the cache of a project that contains this one. OFF: programs link the archive, and no
+# shared library is built.
 if(NOT DEFINED BUILD_SHARED_LIBS)
     set(BUILD_SHARED_LIBS ON)
 endif()
@@ -89,7 +89,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 
-# Where products go when no preset says it: bin/, lib/ and include/ of the build tree.
+# Output folders without a preset: bin/, lib/ and include/ of the build tree.
 foreach(kind RUNTIME LIBRARY ARCHIVE)
     if(NOT DEFINED CMAKE_${kind}_OUTPUT_DIRECTORY)
         set(place lib)
@@ -105,7 +105,7 @@ if(NOT DEFINED SENNIT_HEADER_OUTPUT_DIRECTORY)
 endif()
 
 set(SENNIT_WARNINGS -Wall -Wextra -Wshadow -Wundef)
-# What the core adds; the last two are C++ only.
+# Additional flags of the core; the last two are for C++ only.
 set(SENNIT_CORE_WARNINGS -Wconversion -Wmissing-declarations -Wnon-virtual-dtor -Woverloaded-virtual)
 set(SENNIT_CORE_FLAGS
     -fno-exceptions
@@ -113,7 +113,7 @@ set(SENNIT_CORE_FLAGS
     -fvisibility=hidden
     -fvisibility-inlines-hidden
     "SHELL:-include base/exports.hpp"
-    # A put finds its rank through thread-local storage; the general model would cost a call each time.
+    # Each put finds its rank through thread-local storage. The general TLS model would make a call for that.
     -ftls-model=initial-exec)
 
 if(SENNIT_WERROR)
@@ -134,13 +134,13 @@ if(SENNIT_SANITIZE)
     add_compile_options(-fsanitize=${SENNIT_SANITIZE} -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${SENNIT_SANITIZE})
     if(SENNIT_SANITIZE MATCHES "undefined")
-        # The check of vptr reads type information, which the core does not have. That of enumerations
-        # forbids to look whether a caller in C, which may pass any number, has passed one of them.
+        # The vptr check needs type information, and the core has none. The enum check reports the
+        # library's own tests of values from C callers, which may pass any number.
         add_compile_options(-fno-sanitize-recover=undefined -fno-sanitize=vptr,enum)
     endif()
     if(SENNIT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # GCC warns at every fence that the thread sanitizer does not model it. The fences stay; where one
-        # orders plain data the tests list the report in a suppression file with the reason.
+        # GCC warns about each fence, because the thread sanitizer does not model fences. If a fence orders
+        # plain data, the report is in the tests' suppression file with its reason.
         add_compile_options(-Wno-tsan)
     endif()
 endif()
@@ -156,8 +156,8 @@ function(sennit_program_flags target)
     target_compile_options(${target} PRIVATE ${SENNIT_WARNINGS})
 endfunction()
 
-# What reads options and prints. The headers for that are large, nothing there is fast or shares memory: sanitizers
-# and optimisation would only take most of a build's time. For a whole target, or for sources of the present folder.
+# For code that reads options and prints: a whole target, or sources of the current folder. Its headers are large, and it needs
+# neither speed nor shared memory, so optimization and sanitizers would only lengthen the build.
 set(SENNIT_PLAIN_FLAGS -O0)
 if(SENNIT_SANITIZE)
     list(APPEND SENNIT_PLAIN_FLAGS -g0 -fno-sanitize=all)
@@ -172,8 +172,8 @@ function(sennit_plain_sources)
         COMPILE_OPTIONS "${SENNIT_PLAIN_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# The standard and nothing beyond it, so that other compilers take the same sources. The binding is called as a put is: the
-# detour through the linkage table would cost as much as its own instructions.
+# Standard Fortran only, so that other compilers accept the sources. A call of the binding bypasses the procedure linkage table,
+# which would cost as much as the binding's own instructions.
 function(sennit_fortran_flags target)
     set(flags "")
     if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
@@ -186,13 +186,13 @@ function(sennit_fortran_flags target)
         "$<$<COMPILE_LANGUAGE:C>:${SENNIT_WARNINGS}>")
 endfunction()
 
-# A static library that only parts of this build link: apart from the libraries that users link.
+# A static library for this build only. It is not in the folder of the libraries that users link.
 function(sennit_internal_archive target)
     set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/internal")
 endfunction()
 
-# A large header that every source of a program reads takes most of its compilation. Sources that go together share
-# the names that they define for themselves; those that do not are ALONE. With MOST, so many go together.
+# A large header included by every source takes most of the compilation. Sources that are compiled together must not define equal
+# names of their own; those that do are listed after ALONE. MOST limits how many are compiled together.
 function(sennit_compile_together target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MOST" "ALONE")
     if(SENNIT_SHORT_BUILD)
@@ -204,8 +204,8 @@ function(sennit_compile_together target)
     endif()
 endfunction()
 
-# The same for a library whose folders are such parts: one compilation for each. Sources with the property
-# SKIP_UNITY_BUILD_INCLUSION stay alone: they define the same names, each in its own way.
+# The same for a library: one translation unit for each folder. Sources with the property SKIP_UNITY_BUILD_INCLUSION stay
+# separate, because they define equal names differently.
 function(sennit_compile_folders_together target)
     if(NOT SENNIT_SHORT_BUILD)
         return()
@@ -216,11 +216,11 @@ function(sennit_compile_folders_together target)
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}")
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    # A source that is included is not the main file; only there may a type of its own have members of its own types.
+    # GCC warns about types with members of anonymous-namespace types outside of the main file.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endfunction()
 
-# Without a compiler's launcher: caches do not know what a header that was read before has in it.
+# Without a compiler launcher: compiler caches do not see the contents of precompiled headers.
 set(SENNIT_COMPILES_FIRST OFF)
 if(SENNIT_SHORT_BUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(SENNIT_COMPILES_FIRST ON)
@@ -231,9 +231,9 @@ function(sennit_compile_first target)
     endif()
 endfunction()
 
-# Programs on the one hand, objects and archives on the other: the compiler makes other code of each, and reads headers only
-# where they were made for the same. Not for targets with parts in C. Each source still names what it needs: the preset dev,
-# for changing Sennit, compiles without.
+# One precompiled header for programs, and one for objects and archives: the compiler uses it only with the options that it was made
+# with, and position-independent code differs between them. Not for targets with C sources. Sources still include what they use; the
+# preset dev checks that, because it compiles without precompiled headers.
 function(sennit_share_headers)
     if(NOT SENNIT_COMPILES_FIRST)
         return()

@@ -1,14 +1,14 @@
-# What `cpack` makes of the components of SennitInstall.cmake: Debian packages, split as Debian splits a library.
+# Debian packages that `cpack` makes from the components of SennitInstall.cmake, divided as Debian divides a library.
 #   libsennitABI         the shared library; several ABIs may be installed at once
 #   libsennit-dev        for compiling programs
 #   libsennit-shmemABI   the shared library of OpenSHMEM
 #   libsennit-shmem-dev  for compiling programs for OpenSHMEM
 #   libsennit-fortran-dev   the same for Fortran
 #   sennit               the command line
-#   sennit-bench-MPI     what `sennit bench` compares with, one package for each MPI of this build
+#   sennit-bench-MPI     programs that `sennit bench` compares with, one package for each MPI of this build
 #   sennit-doc           README, documents, examples
-# Debian splits a shared library, so there are no packages with BUILD_SHARED_LIBS=OFF.
-# Dependencies on other packages are found by dpkg-shlibdeps. tools/package builds all of it as Debian would.
+# With BUILD_SHARED_LIBS=OFF no packages are made.
+# dpkg-shlibdeps finds dependencies on other packages. tools/package builds all packages with Debian's flags.
 if(NOT PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
     return()
 endif()
@@ -47,11 +47,11 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 function(sennit_package component package)
     cmake_parse_arguments(ARG "" "SECTION;TEXT" "DEPENDS;FIELDS" ${ARGN})
     string(TOUPPER "${component}" upper)
-    string(CONCAT about "A rank reads and writes the memory of another one by the shortest way there:\n"
-        "a load or a store where both share a node or an address space.")
+    string(CONCAT about "A rank reads and writes the memory of another rank: by loads, stores and\n"
+        "copies on a node, by libfabric between nodes.")
     set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "${package}" PARENT_SCOPE)
     set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION "${ARG_SECTION}" PARENT_SCOPE)
-    set(CPACK_COMPONENT_${upper}_DESCRIPTION "${about}\n\nThis package holds ${ARG_TEXT}." PARENT_SCOPE)
+    set(CPACK_COMPONENT_${upper}_DESCRIPTION "${about}\n\nThis package contains ${ARG_TEXT}." PARENT_SCOPE)
     set(CPACK_COMPONENT_${upper}_DEPENDS "${ARG_DEPENDS}" PARENT_SCOPE)
     while(ARG_FIELDS)
         list(POP_FRONT ARG_FIELDS key value)
@@ -60,22 +60,22 @@ function(sennit_package component package)
     set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)
 endfunction()
 
-# The dynamic linker's list of libraries, by a trigger, which serves many packages at once, instead of a script of each.
+# A trigger updates the dynamic linker's cache once for many packages; a script would run for each package.
 set(linker_trigger "${PROJECT_BINARY_DIR}/package/triggers")
 file(CONFIGURE OUTPUT "${linker_trigger}" CONTENT "activate-noawait ldconfig\n")
 
 set(CPACK_COMPONENTS_ALL "")
-sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the shared library, which programs need to run"
-    # They are opened at run time, where they are there.
+sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the shared library for running programs"
+    # Optional at run time: the library opens them if they are installed.
     FIELDS PACKAGE_RECOMMENDS "libhwloc15, libfabric1" PACKAGE_SUGGESTS libpmix2 PACKAGE_CONTROL_EXTRA "${linker_trigger}")
-sennit_package(development libsennit-dev SECTION libdevel TEXT "what is needed to compile programs" DEPENDS runtime
+sennit_package(development libsennit-dev SECTION libdevel TEXT "headers and libraries for compiling programs" DEPENDS runtime
     FIELDS PACKAGE_SUGGESTS "sennit, sennit-doc")
 sennit_package(openshmem_runtime "libsennit-shmem${SENNIT_ABI}" SECTION libs TEXT "the shared library of OpenSHMEM on Sennit"
     DEPENDS runtime FIELDS PACKAGE_CONTROL_EXTRA "${linker_trigger}")
-sennit_package(openshmem libsennit-shmem-dev SECTION libdevel TEXT "what is needed to compile programs for OpenSHMEM"
+sennit_package(openshmem libsennit-shmem-dev SECTION libdevel TEXT "headers and compiler wrappers for OpenSHMEM programs"
     DEPENDS development openshmem_runtime FIELDS PACKAGE_SHLIBDEPS OFF PACKAGE_RECOMMENDS "sennit, gcc")
 if(TARGET sennit_fortran)
-    sennit_package(fortran libsennit-fortran-dev SECTION libdevel TEXT "what is needed to compile programs in Fortran"
+    sennit_package(fortran libsennit-fortran-dev SECTION libdevel TEXT "modules and a library for Fortran programs"
         DEPENDS development FIELDS PACKAGE_DEPENDS "gfortran" PACKAGE_SHLIBDEPS OFF)
 endif()
 if(TARGET sennit_cli)
@@ -86,7 +86,7 @@ if(TARGET sennit_cli)
         if(mpi STREQUAL "openmpi")
             set(launcher openmpi-bin)
         endif()
-        sennit_package(bench_${mpi} sennit-bench-${mpi} SECTION utils TEXT "what sennit bench compares with ${mpi}"
+        sennit_package(bench_${mpi} sennit-bench-${mpi} SECTION utils TEXT "programs that sennit bench needs for ${mpi}"
             DEPENDS programs FIELDS PACKAGE_DEPENDS "${launcher}")
     endforeach()
 endif()

@@ -1,5 +1,5 @@
-# Run by cpack when the packages are made: takes out the scripts that CPack adds to each package with a shared library. They
-# call ldconfig, and the trigger of SennitPackage.cmake has that done already. CPack has no setting for it.
+# Run by cpack: removes the scripts that CPack adds to each package with a shared library. They call ldconfig, which the trigger of
+# SennitPackage.cmake does already. CPack has no setting for that.
 set(folder "${CPACK_TOPLEVEL_DIRECTORY}/without-scripts")
 foreach(package IN LISTS CPACK_PACKAGE_FILES)
     if(NOT package MATCHES "\\.deb$")
@@ -9,7 +9,7 @@ foreach(package IN LISTS CPACK_PACKAGE_FILES)
     execute_process(COMMAND dpkg-deb --raw-extract "${package}" "${folder}" COMMAND_ERROR_IS_FATAL ANY)
     if(EXISTS "${folder}/DEBIAN/postinst" OR EXISTS "${folder}/DEBIAN/postrm")
         file(REMOVE "${folder}/DEBIAN/postinst" "${folder}/DEBIAN/postrm")
-        # Whatever the umask is.
+        # Independent of the umask.
         set(all_read OWNER_READ GROUP_READ WORLD_READ)
         set(all_search ${all_read} OWNER_EXECUTE GROUP_EXECUTE WORLD_EXECUTE)
         file(CHMOD "${folder}" PERMISSIONS OWNER_WRITE ${all_search})

@@ -1,9 +1,9 @@
-# What a build does not go on without, looked for in one go, so that one error names all that is missing.
-# The library needs a compiler alone. The command line is linked with hwloc, for the topology: the library opens it, since
-# loading it costs more than the whole start of a rank.
+# Required packages. All are looked for before the first error, so one message names all missing ones.
+# The library needs only a compiler. The command line is linked with hwloc; the library opens hwloc when it needs it, because
+# loading takes longer than the start of a rank.
 set(SENNIT_MISSING "")
 
-# Names `package`, as Debian and tools/setup call it, unless `found`.
+# Adds `package` (Debian's name) to the missing packages unless `found`.
 function(sennit_require found package)
     if(NOT ${found})
         list(APPEND SENNIT_MISSING ${package})

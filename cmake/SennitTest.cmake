@@ -1,30 +1,30 @@
-# How tests are added. One label says where a test runs; CONTRIBUTING.md has the time that each may take:
+# Functions that add tests. The label of a test says where it runs; CONTRIBUTING.md has the time limit of each label:
 #   quick    `make test`, in the release tree
-#   full     `.ci/run` adds these to quick; in the asan and tsan trees it runs quick and full
+#   full     `.ci/run` runs quick and full, in the release, asan and tsan trees
 #   long     `make test-long` alone
-# Tests of the network get the label `network` beside one of these, so that `ctest -L network` finds them. `full network` is
-# `long` under the address sanitizer, which has seen what they call in those that are quick. The label `asan` marks the
-# exceptions: tests that take in foreign bytes, combine all modes, or go ways of memory that no quick one goes.
-# Every test has a timeout. A test that needs something this machine lacks exits with 77 and says what.
+# Tests of the network also have the label `network`, for `ctest -L network`. Under the address sanitizer `full network` is `long`,
+# because the quick ones make the same calls. The label `asan` marks the exceptions: tests that read bytes of others, combine all
+# modes, or use memory in ways that no quick test does.
+# Every test has a timeout. If the machine lacks something, the test names it and exits with 77.
 #
 #   sennit_add_unit_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
 #                        [TIMEOUT seconds] [PROCESSORS n] [NOT_UNDER sanitizer...])
-#       a GoogleTest program; each of its tests becomes a ctest test of its own
+#       a GoogleTest program; each of its tests becomes a ctest test
 #   sennit_add_rank_test(NAME name PROGRAM target [ARGS word...] [RANKS n...] [PATHS path...]
 #                        [LABELS label...] [QUICK_RANKS n...] [LONG_RANKS n...] [TIMEOUT seconds]
 #                        [RUN_ARGS word...] [ENVIRONMENT K=V...] [NOT_UNDER sanitizer...])
-#       one test for every number of ranks and every path, under `sennit run -n N`; with QUICK_RANKS the
-#       other numbers of ranks are `full`, and LONG_RANKS are `long`; fails too when processes, files or sockets
-#       are left behind
+#       one test for each number of ranks and each path, under `sennit run -n N`. With QUICK_RANKS the other
+#       numbers of ranks are `full`; LONG_RANKS are `long`. The test also fails if processes, files or sockets
+#       remain
 #   sennit_add_mpi_test(NAME name MPI openmpi|mpich PROGRAM target [ARGS ...] [RANKS n...] [LABELS ...]
 #                       [TIMEOUT seconds] [NOT_UNDER sanitizer...])
 #       the same under the launcher of that MPI
 #   sennit_add_script_test(NAME name COMMAND word... [NEEDS target...] [LABELS ...] [TIMEOUT seconds] [PROCESSORS n]
 #                          [WATCH sennit|mpi] [NOT_UNDER sanitizer...])
-#       anything else; with WATCH it fails too when something is left behind (mpi: an MPI takes part, whose
-#       own files do not count). NEEDS names targets that the command does not show as $<TARGET_FILE:target>
-# LABELS defaults to SENNIT_TEST_LABEL, which a folder may set and is quick, TIMEOUT to 60 s. NOT_UNDER address or thread leaves the test out of that tree.
-# Only the targets that tests of a label need are built for it: sennit_tests_LABEL.
+#       any command. With WATCH it also fails if something remains (mpi: except files of the MPI). NEEDS names
+#       targets that are not in the command as $<TARGET_FILE:target>
+# Defaults: LABELS is SENNIT_TEST_LABEL (quick, unless the folder sets it), TIMEOUT is 60 s. NOT_UNDER address or thread leaves the test
+# out of that tree. The target sennit_tests_LABEL builds only the programs for the tests of a label.
 if(NOT SENNIT_BUILD_TESTS)
     return()
 endif()
@@ -33,8 +33,8 @@ find_package(GTest REQUIRED)
 
 set(SENNIT_TEST_SKIPPED 77)
 set(SENNIT_TEST_LABEL quick)
-# What stands before every test program: settings of the sanitizer, and what it needs to start. Of another processor's programs
-# the emulator, also before those that the launcher starts.
+# Words before the command of every test program: the sanitizer's settings, and for programs of another processor the emulator,
+# also for programs that the launcher starts.
 set(SENNIT_TEST_EMULATOR "")
 if(CMAKE_CROSSCOMPILING)
     set(SENNIT_TEST_EMULATOR ${CMAKE_CROSSCOMPILING_EMULATOR})
@@ -46,8 +46,8 @@ if(SENNIT_SANITIZE)
     set(SENNIT_TEST_PREFIX "${SENNIT_ENV}")
 endif()
 if(SENNIT_SANITIZE MATCHES "thread")
-    # The thread sanitizer of GCC 12 does not start where the kernel scatters addresses widely. Some
-    # containers forbid to switch that off; there it stays as it is.
+    # The thread sanitizer of GCC 12 does not start if the kernel randomizes addresses widely, so switch that
+    # off. Some containers forbid it; then nothing changes.
     find_program(SENNIT_SETARCH setarch REQUIRED)
     mark_as_advanced(SENNIT_SETARCH)
     set(fixed_addresses "${SENNIT_SETARCH}" "${CMAKE_SYSTEM_PROCESSOR}" -R)
@@ -72,8 +72,8 @@ elseif(SENNIT_SANITIZE MATCHES "address")
         "LSAN_OPTIONS=${options}")
 endif()
 
-# What starts the ranks of tests: the program of this tree, or one that is there already. The sanitizers look into
-# little of it, and building it takes a third of the time that `make test` has for their trees.
+# The launcher of the tests' ranks: this tree's program, or an existing one. Sanitizers find little in the launcher, and building
+# it takes a third of the time that `make test` has for their trees.
 set(SENNIT_TEST_LAUNCHER "" CACHE FILEPATH "The program `sennit` that starts the ranks of tests; empty: the one of this tree")
 set(SENNIT_RUN $<TARGET_FILE:sennit_cli>)
 if(EXISTS "${SENNIT_TEST_LAUNCHER}")
@@ -101,7 +101,7 @@ function(sennit_write_left_out file)
     file(WRITE "${file}" "${lines}")
 endfunction()
 
-# What the tests of each label need: no more than that is built for them.
+# The targets that the tests of each label need; only these are built.
 foreach(label quick full long)
     add_custom_target(sennit_tests_${label})
 endforeach()
@@ -109,7 +109,7 @@ endforeach()
 # Notes the targets of a test, and those named in the words of its command.
 function(sennit_test_needs labels)
     foreach(word IN LISTS ARGN)
-        # A word may name several, as the script of a shell does.
+        # A word, such as a shell script, may name several targets.
         string(REGEX MATCHALL "TARGET_FILE(_DIR)?:[^>]+" names "${word}")
         list(TRANSFORM names REPLACE "^TARGET_FILE(_DIR)?:" "")
         foreach(name IN LISTS names ITEMS "${word}")
@@ -124,9 +124,9 @@ function(sennit_test_needs labels)
     endforeach()
 endfunction()
 
-# Sets `out` to the labels of a test with `ranks` ranks, one of several numbers `all`. The thread sanitizer sees one
-# process: with two ranks it has seen what a rank does. The address sanitizer has seen it with two and three; more ranks run in
-# one process there. The other numbers are `long` in those trees.
+# Sets `out` to the labels of a test with `ranks` ranks, one of several numbers `all`. In sanitizer trees most numbers are `long`: the
+# thread sanitizer sees one process, so two ranks are enough; for the address sanitizer two and three are, and tests of ranks in one
+# process have more.
 function(sennit_test_labels_for_ranks out labels ranks all)
     set(${out} ${labels} PARENT_SCOPE)
     set(kept ${all})
@@ -151,7 +151,7 @@ function(sennit_test_defaults)
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 60)
     endif()
-    # Everything is slower under a sanitizer; a limit that is right for release would only measure that.
+    # Programs are slower under a sanitizer.
     if(SENNIT_SANITIZE)
         math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 3")
     endif()
@@ -164,8 +164,8 @@ function(sennit_test_defaults)
     return(PROPAGATE ARG_LABELS ARG_TIMEOUT ARG_PROCESSORS ARG_RANKS)
 endfunction()
 
-# How much of the machine tests with so many ranks take, as ctest counts it with `-j`. More ranks than processors wait
-# for each other most of the time, so two such tests side by side take little more than one.
+# The number of processors that ctest counts for a test with so many ranks. More ranks than processors mostly wait for each
+# other, so two such tests at the same time take little longer than one.
 cmake_host_system_information(RESULT SENNIT_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
 function(sennit_test_share out ranks)
     if(ranks GREATER SENNIT_PROCESSORS)
@@ -174,26 +174,26 @@ function(sennit_test_share out ranks)
     set(${out} ${ranks} PARENT_SCOPE)
 endfunction()
 
-# The ranks of an MPI spin when they wait, unless they are told to yield: side by side with others they would take a hundred
-# times as long. Open MPI binds two ranks to the first two cores, also when another job is there already. It refuses root
-# and more ranks than cores unless it is asked.
+# Ranks of an MPI must yield while they wait: if they spin, tests that run at the same time take a hundred times as long. By
+# default Open MPI binds two ranks to the first two cores, even if another job runs there, and refuses root and more ranks
+# than cores.
 set(SENNIT_TEST_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
     MPIR_CVAR_POLLS_BEFORE_YIELD=1)
 
-# The properties that every test has; `extra` is a list of environment settings. The timeout is a rough measure of how long
-# a test takes: those that may take longest start first, so that none of them runs alone at the end.
+# Sets the properties of a test; `extra` is a list of environment settings. Tests with long timeouts start first, so that no long
+# test runs alone at the end.
 function(sennit_test_properties name labels timeout processors extra)
     set_tests_properties(${name} PROPERTIES
         LABELS "${labels}" TIMEOUT ${timeout} COST ${timeout} PROCESSORS ${processors}
         SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED} ENVIRONMENT "${extra}")
 endfunction()
 
-# Tests measure nothing, and compile in half the time; under a sanitizer, which triples that, in a third.
+# Tests measure no time, so compile them with little optimization: that takes half the time, under a sanitizer a third.
 function(sennit_test_flags target)
     sennit_program_flags(${target})
     if(SENNIT_SANITIZE MATCHES "undefined")
-        # The library is what is looked at; in the tests themselves these checks are a third of the compilation.
+        # Sanitize the library, but not the tests: there these checks are a third of the compilation.
         target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
     elseif(SENNIT_SANITIZE)
         target_compile_options(${target} PRIVATE -O0)
@@ -202,7 +202,7 @@ function(sennit_test_flags target)
     endif()
 endfunction()
 
-# What every program with GoogleTest includes, compiled once for all of them.
+# Headers of all programs with GoogleTest, precompiled once.
 if(SENNIT_COMPILES_FIRST)
     add_executable(sennit_test_headers "${PROJECT_SOURCE_DIR}/tests/support/headers.cpp")
     set_target_properties(sennit_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
@@ -211,7 +211,7 @@ if(SENNIT_COMPILES_FIRST)
     sennit_compile_first(sennit_test_headers <gmock/gmock.h> <gtest/gtest.h>)
 endif()
 
-# A test program, put apart from the programs that users run.
+# A test program; it is not in the folder of the programs for users.
 function(sennit_add_test_program name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LIBRARIES")
     add_executable(${name} ${ARG_SOURCES})
@@ -240,8 +240,8 @@ function(sennit_add_unit_test)
     endif()
     sennit_test_needs("${ARG_LABELS}" ${ARG_NAME})
     sennit_test_share(share ${ARG_PROCESSORS})
-    # gtest_discover_tests drops all labels but the first from a list, so one label carries them all: ctest
-    # matches labels as patterns, `-L network` finds "quick.network".
+    # gtest_discover_tests keeps only the first label of a list, so join all labels to one. ctest matches labels as
+    # patterns: `-L network` finds "quick.network".
     list(JOIN ARG_LABELS "." label)
     gtest_discover_tests(${ARG_NAME}
         TEST_PREFIX "${ARG_NAME}."
@@ -249,7 +249,7 @@ function(sennit_add_unit_test)
         DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} PROCESSORS ${share}
             SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
-    # Label what stands for a program that was not built, too: `ctest -LE long` leaves it out then.
+    # Also label the test that ctest shows for a program that was not built, so that `ctest -LE long` skips it.
     set(file "${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}_not_built.cmake")
     file(WRITE "${file}" "if(NOT EXISTS \"${PROJECT_BINARY_DIR}/tests/${ARG_NAME}\")
     set_tests_properties(${ARG_NAME}_NOT_BUILT PROPERTIES LABELS ${label})
@@ -271,8 +271,8 @@ foreach(label quick full long)
     add_dependencies(sennit_tests_${label} sennit_leftovers)
 endforeach()
 
-# Sets `out` to the words that stand before a command so that its test fails when processes, files or
-# sockets are left of it. `kind` is sennit or mpi; the command is ended after `timeout` seconds.
+# Sets `out` to the words before a command whose test fails if processes, files or sockets remain. `kind` is sennit
+# or mpi; the command is ended after `timeout` seconds.
 function(sennit_test_watch out kind timeout)
     # The watch makes system calls that emulators do not have.
     if(SENNIT_TEST_EMULATOR)
@@ -281,7 +281,7 @@ function(sennit_test_watch out kind timeout)
     endif()
     set(words $<TARGET_FILE:sennit_leftovers> --timeout ${timeout})
     if(kind STREQUAL "mpi")
-        # The launchers' own helpers take their time.
+        # Helpers of the launchers end later.
         list(APPEND words --within 5 --mpi)
     else()
         list(APPEND words --within 2)
@@ -350,8 +350,8 @@ function(sennit_add_mpi_test)
     endforeach()
 endfunction()
 
-# Sets `out` to the cases in cases_*.py of the present folder, as GROUP.CASE: each function is one, whose name does not
-# begin with an underscore.
+# Sets `out` to the cases in cases_*.py of the current folder, as GROUP.CASE. A case is a function whose name does not begin
+# with an underscore.
 function(sennit_python_cases out)
     set(cases "")
     file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cases_*.py")

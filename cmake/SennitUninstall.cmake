@@ -1,7 +1,6 @@
-# Removes what was installed: cmake -DTREE=build/release -P SennitUninstall.cmake, which is target `uninstall`.
-# The files that the lists in the tree name, and no others: each `cmake --install` writes install_manifest.txt, or
-# install_manifest_COMPONENT.txt, over the one before. Then the folders that only Sennit has, where they are empty. DESTDIR counts as
-# it does for an installation.
+# Target `uninstall`: cmake -DTREE=build/release -P SennitUninstall.cmake.
+# Removes the files listed in install_manifest.txt and install_manifest_COMPONENT.txt of the tree, and then Sennit's own folders if
+# they are empty. Each `cmake --install` overwrites its list. DESTDIR has the same effect as for an installation.
 file(GLOB lists "${TREE}/install_manifest*.txt")
 if(NOT lists)
     message(FATAL_ERROR "${TREE} has no install_manifest.txt: nothing was installed from there, or it was removed already")
@@ -39,13 +38,13 @@ foreach(file IN LISTS files)
     endif()
 endforeach()
 
-# A wrong DESTDIR must not cost the lists: they are the only record of the real installation.
+# Keep the lists if DESTDIR is wrong: they are the only record of the real installation.
 if(files AND NOT is_removed)
     message(FATAL_ERROR "none of the installed files is there: set DESTDIR as for the installation (now \"$ENV{DESTDIR}\"). "
         "If they were removed by hand, delete ${TREE}/install_manifest*.txt")
 endif()
 
-# Inner folders before those around them.
+# Inner folders first.
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING)
 foreach(folder IN LISTS folders)
@@ -57,7 +56,7 @@ foreach(folder IN LISTS folders)
         file(REMOVE_RECURSE "${there}")
     endif()
 endforeach()
-# An installation without DESTDIR needs the lists to be removed later.
+# Keep the lists if an installation without DESTDIR exists: removing it needs them.
 if(NOT is_elsewhere)
     file(REMOVE ${lists})
 endif()

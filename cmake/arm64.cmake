@@ -1,10 +1,10 @@
-# Tool chain for 64-bit Arm on Debian: the cross compiler g++-aarch64-linux-gnu, the folder that tools/arm64-root makes, and
-# qemu-user, which runs what was built.
+# Tool chain for 64-bit Arm on Debian: the cross compiler g++-aarch64-linux-gnu, the libraries in the folder that
+# tools/arm64-root makes, and qemu-user to run the programs.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-set(CMAKE_Fortran_COMPILER NOTFOUND) # else the machine's own would be taken
+set(CMAKE_Fortran_COMPILER NOTFOUND) # otherwise CMake would find the host's compiler
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 
 cmake_path(SET CMAKE_SYSROOT NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../build/arm64-root")

@@ -1,9 +1,9 @@
-"""The inside of tools/cluster, which starts it: process 1 of the namespaces that a cluster is.
+"""Process 1 of a cluster's namespaces, started by tools/cluster.
 
-    cluster_keeper.py LIFELINE LISTENER CONFIG      two open files, and what was asked for as JSON
+    cluster_keeper.py LIFELINE LISTENER CONFIG      two open descriptors, and the requested cluster as JSON
 
-It makes the hosts and the rails, starts the program, takes orders on two sockets, and ends when the program has ended or
-nobody holds the other end of LIFELINE any more; all else ends with it. docs/design/cluster.md says what holds what alive.
+It makes the hosts and the rails, starts the program, and receives orders on two sockets. It ends when the program has ended
+or the other end of LIFELINE is closed; everything else ends with it (docs/design/cluster.md).
 """
 import array
 import glob

@@ -1,16 +1,15 @@
-"""A switch that keeps, loses and overtakes frames, for rails of tools/cluster. The keeper starts it.
+"""A switch that delays, loses and reorders frames, for rails of tools/cluster. The keeper starts it.
 
-    cluster_relay.py ORDERS PORTS      an open socket, and as JSON {rail: {host: an open TAP device}}
+    cluster_relay.py ORDERS PORTS      an open socket, and open TAP devices as JSON {rail: {host: descriptor}}
 
-Kernels have netem for this, but not every kernel. A port is the end of a host's cable. What a port is told
-holds for both directions, so a frame between two hosts meets the settings of two ports; each frame is judged once by
-each. Orders are one line of JSON each, {"ports": [[rail, host], ...], setting: value, ...}, and are answered by one byte when they hold:
+It replaces netem, which some kernels lack. A port is the end of a host's cable. The settings of a port apply to
+both directions, so both ports decide about a frame between two hosts, once each. Orders are one line of JSON each, {"ports": [[rail, host], ...], setting: value, ...}, and one byte answers when they are in effect:
 
-    up         false: frames are dropped, and the host has no carrier
-    silent     true: frames are dropped, and the host does not learn of it
-    delay_s    how long each frame is kept
-    loss       share of the frames that are dropped, 0 to 1
-    late       share of the frames that are kept `late_s` longer, so that others overtake them
+    up         false: drops frames; the host has no carrier
+    silent     true: drops frames; the host does not notice
+    delay_s    delay of each frame
+    loss       share of dropped frames, 0 to 1
+    late       share of frames that are delayed `late_s` longer, so that others overtake them
     late_s     seconds
     hold_s     all frames of the next so many seconds are kept until those are over; then they go, in order
     seed       of what is drawn at random from then on

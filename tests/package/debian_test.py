@@ -113,7 +113,7 @@ class DebianTest(unittest.TestCase):
                 summary, *text = run("dpkg-deb", "--field", package.path, "Description").splitlines()
                 self.assertNotRegex(summary, r"\.$|^(?:a|an|the) |^sennit")
                 self.assertNotIn(summary, "\n".join(text))
-                self.assertRegex(text[-1], r"^ This package holds .*\.$")
+                self.assertRegex(text[-1], r"^ This package contains .*\.$")
                 self.assertLess(max(len(line) for line in [summary, *text]), 81)
                 for field in ("Section", "Priority", "Installed-Size"):
                     self.assertTrue(package.fields[field])

@@ -1,10 +1,10 @@
-"""Which of the paper's four categories a call belongs to, for MPI, MPI RMA, OpenSHMEM and Sennit (docs/manual/productivity.md).
+"""The four categories of the paper for calls of MPI, MPI RMA, OpenSHMEM and Sennit (docs/manual/productivity.md).
 
-    plain(name)          the name as it is counted: without profiling prefix, and without the type of typed calls
-    category(name)       (library, category) of a call, None of any other function; UNKNOWN is the category of a name
-                         that begins like those of a library and is not in the table
+    plain(name)          the counted name: without profiling prefix and type
+    category(name)       (library, category) of a call, None for other functions; the category is UNKNOWN if the
+                         name has a library's prefix and is not in the table
 
-A word of the table is a name, or with * at its end what names begin with. The longest word that fits decides.
+A word of the table is a name, or a prefix that ends with *. The longest matching word decides.
 """
 import re
 

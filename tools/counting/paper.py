@@ -1,7 +1,7 @@
 """What Johnson, Performance and Productivity Evaluation of HPC Communication Libraries and Programming Models (2021), counted.
 
-The numbers are those of its text and tables. Figures 7, 12, 17 and 22 are bars without numbers; KINDS has what the text says of
-them. Names of calls are spelled as the standards have them (the paper: MPI_send_recv_replace, MPI_All_to_all).
+The numbers are from its text and tables. Figures 7, 12, 17 and 22 are bars without numbers; KINDS has the text's statements about
+them. Names of calls follow the standards (the paper: MPI_send_recv_replace, MPI_All_to_all).
 """
 from .categories import ALLOCATION, COMMUNICATION, MPI, RANK_QUERY, RMA, SHMEM, SYNCHRONISATION
 

@@ -1,9 +1,9 @@
-"""Counts lines and calls of C and C++ sources with libclang, as docs/manual/productivity.md says.
+"""Counts lines and calls of C and C++ sources with libclang; the method is in docs/manual/productivity.md.
 
-    lines_of_code(path, text)        number of lines that have more than blanks and comments; includes are not looked for
-    count(files, flags)              Counts of one program, without debug prints and what the preprocessor leaves out
+    lines_of_code(path, text)        number of lines with code, without those of included files
+    count(files, flags)              Counts of one program, without debug prints and code that the preprocessor removes
 
-Called by tools/count-lines and tools/productivity. NoParser says which package is missing, NotParsed what the compiler says.
+Called by tools/count-lines and tools/productivity. NoParser names the missing package; NotParsed has the compiler's message.
 """
 import ctypes
 import functools

@@ -1,10 +1,10 @@
-"""The Fortran signature of a function of C, as module sennit has it, or a module for MPI.
+"""The Fortran signatures of C functions, in module sennit or a module for MPI.
 
-    signatures(header, item)   lines, [] where Fortran has no such calls
+    signatures(header, item)   lines; [] if Fortran has no such calls
     page_signatures(header)    the same for all calls of a header
-    only_in_fortran()          those of procedures that C does not have
-Called by markdown.py and man.py. The rules are those by which the module itself is made (bindings/fortran/generator/calls.py); what is
-written by hand is read from its source.
+    only_in_fortran()          the same for procedures without a C counterpart
+Called by markdown.py and man.py. Signatures follow the rules of bindings/fortran/generator/calls.py, which makes the
+module; those of procedures written by hand are read from their source.
 """
 import functools
 import os

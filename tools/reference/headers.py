@@ -1,24 +1,24 @@
 """Reads the public headers: every declaration with the comment above it.
 
-Called by tools/make-reference, and by what else is made from the headers. One source: the comment in the header is the
-documentation, nothing is said twice.
+Called by tools/make-reference and tools/make-man. The comments of the headers are the only source of the reference.
 
     read_headers(include_folder)   [Header], in the order of their names
     read_header(path)              Header
     functions(headers)             [Function]: every function with its comment and its signature, tables expanded
 
-A header is its head comment and its items. An item is a comment and the declarations up to the next comment; functions
-after types, types after functions and a further struct begin items of their own, which say nothing new. What a table macro declares (SENNIT_ATOMIC_INTEGERS(SENNIT_ATOMIC_DECLARE_WORD))
-is one item that shows the declarations once with T and TYPE, and names all functions. Left out: the license, `#include`, guards,
-`extern "C"`, the C++ half of an `#ifdef __cplusplus`, SENNIT_HOT_CALL, SENNIT_CHECKED, bodies, and in sennit_mpi.h, sennit_unr.h and sennit_zcom.h all
-that begins with sennit_mpi_, sennit_unr_ or sennit_zcom_, which is machinery.
+A header has a head comment and items. An item is a comment and the declarations up to the next comment; functions after
+types, types after functions, and another struct begin a new item without a comment. A table macro, such as
+SENNIT_ATOMIC_INTEGERS(SENNIT_ATOMIC_DECLARE_WORD), is one item: it shows the declarations once with T and TYPE, and names all
+functions. Skipped: the license, `#include`, guards, `extern "C"`, the C++ half of an `#ifdef __cplusplus`, SENNIT_HOT_CALL,
+SENNIT_CHECKED, bodies, and in sennit_mpi.h, sennit_unr.h and sennit_zcom.h internal names (sennit_mpi_..., sennit_unr_...,
+sennit_zcom_...).
 """
 import os
 import re
 import textwrap
 from dataclasses import dataclass, field
 
-# They are included by others and declare nothing for a program.
+# Headers for other headers; they declare nothing for programs.
 WITHOUT_CONTENT = ("compiler.h", "sennit.h", *(f"sennit_mpi_{part}.h" for part in ("messages", "pieces", "runs", "types", "ways")))
 MACHINERY = re.compile(r"sennit_(?:mpi|unr|zcom)_\w+|SENNIT_MPI_\w+")
 CODE_COLUMNS = 100
@@ -26,7 +26,7 @@ CODE_COLUMNS = 100
 
 @dataclass
 class Item:
-    """Declarations that one comment speaks of. kind: functions, types or text (a comment alone)."""
+    """Declarations described by one comment. kind: functions, types or text (only a comment)."""
     kind: str
     comment: str
     inherited: str = ""  # where it has no comment: that of the item before

@@ -1,8 +1,8 @@
-"""Reads what the command `sennit` says about itself: its own --help is the documentation, nothing is said twice.
+"""Reads the help texts of the command `sennit`, the only source of its reference.
 
-Called by tools/make-reference, and by what else is made from the help of the command line.
+Called by tools/make-reference and tools/make-man.
 
-    read_commands(sennit)   Command, the program itself, with its subcommands and theirs
+    read_commands(sennit)   Command: the program, with all subcommands
 """
 import re
 import subprocess

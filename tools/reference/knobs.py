@@ -1,4 +1,4 @@
-"""Reads the table of settings, src/base/knobs.def: one row for each, said once. Called by tools/make-reference."""
+"""Reads the table of settings, src/base/knobs.def. Called by tools/make-reference and tools/make-man."""
 import os
 import re
 import sys

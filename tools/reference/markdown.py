@@ -1,6 +1,6 @@
-"""Writes pages of the manual from what headers.py, help.py and the table of knobs give. Called by tools/make-reference.
+"""Writes pages of the manual from the results of headers.py, help.py and knobs.py. Called by tools/make-reference.
 
-Each function returns the text of one page. A page says in its first line that it is made, and from what.
+Each function returns the text of one page. The first line of a page names its source.
 """
 import dataclasses
 import os

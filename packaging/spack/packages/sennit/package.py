@@ -9,20 +9,20 @@ from spack.package import *
 try:
     from spack_repo.builtin.build_systems.cmake import CMakePackage
 except ImportError:
-    pass  # before Spack 1.0 it comes with the line above
+    pass  # before Spack 1.0 spack.package has it
 
 CHECKOUT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..", ".."))
 
 
 class Sennit(CMakePackage):
-    """One-sided communication for HPC codes. A rank reads and writes the memory of another one by the shortest way
-    there: a load or a store where both share a node."""
+    """One-sided communication for HPC codes. A rank reads and writes the memory of another rank: by loads, stores and
+    copies on a node, by libfabric between nodes."""
 
     git = "file://" + CHECKOUT
 
     license("BSD-3-Clause")
 
-    # A release gets a version of its number here, with its tag: a number for a branch would name another thing each day.
+    # Add a numbered version with its tag for each release. The branch has no number, because it changes.
     version("main", branch="main")
 
     variant("programs", default=True, description="The command line, sennit run and so on")
@@ -40,7 +40,7 @@ class Sennit(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("python@3.9:", type="build", when="+man")
     depends_on("python@3.9:", type="build", when="+fortran")
-    # The library opens both when it runs, the command line is linked with hwloc.
+    # The library opens these at run time. The command line is linked with hwloc.
     depends_on("hwloc@2.5:")
     depends_on("pmix@3:", when="+pmix")
     depends_on("libfabric@1.17:", when="+libfabric")
@@ -58,7 +58,7 @@ class Sennit(CMakePackage):
 
     def cmake_args(self):
         arguments = [
-            # They are for those who change Sennit, and take longer than the build; an installation is tested below.
+            # Tests are for developers, and take longer than the build. test_ring() tests an installation.
             self.define("SENNIT_BUILD_TESTS", False),
             self.define_from_variant("SENNIT_BUILD_PROGRAMS", "programs"),
             self.define_from_variant("SENNIT_PMIX", "pmix"),
@@ -66,9 +66,9 @@ class Sennit(CMakePackage):
             self.define_from_variant("SENNIT_FORTRAN", "fortran"),
             self.define("SENNIT_HWLOC", True),
             self.define("SENNIT_MAN", self.spec.satisfies("+man")),
-            # Else "install" builds applications and examples first, which nobody installs.
+            # Otherwise "install" first builds applications and examples, which are not installed.
             self.define("CMAKE_SKIP_INSTALL_ALL_DEPENDENCY", True),
-            # A part of Open MPI that Spack leaves out of it unless told.
+            # Spack builds Open MPI without OpenSHMEM by default.
             self.define("SENNIT_OPENSHMEM", False),
         ]
         for name in ("openmpi", "mpich"):
@@ -82,7 +82,7 @@ class Sennit(CMakePackage):
         """an example is compiled against what was installed, and its ranks meet"""
         example = find_required_file(self.prefix.share, "ring.c", recursive=True)
         libraries = self.spec["sennit"].libs.directories[0]
-        compiler = Executable(self.compiler.cc)  # that Spack had for the build; $CC is not set here
+        compiler = Executable(self.compiler.cc)  # Spack's compiler of the build; $CC is not set here
         compiler(example, "-o", "ring", f"-I{self.prefix.include}", f"-L{libraries}", "-lsennit", f"-Wl,-rpath,{libraries}")
         if self.spec.satisfies("+programs"):
             ring = Executable(self.prefix.bin.sennit)
