@@ -141,12 +141,16 @@ sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const D
     });
 }
 
-void poll(void *context) {
-    Engine &engine = *static_cast<Engine *>(context);
+void poll(Engine &engine, bool may_postpone = false) {
     // If another thread has the mutex, it makes progress or is about to release it.
     if (pthread_mutex_trylock(&engine.lock) != 0) return;
-    progress(engine);
+    progress(engine, may_postpone);
     (void)pthread_mutex_unlock(&engine.lock);
+}
+
+// A ProgressHook: its caller waits for an arrival, or tests its own operation afterwards.
+void poll_hook(void *engine) {
+    poll(*static_cast<Engine *>(engine), true);
 }
 
 sennit_status fill_paths(Engine &engine) {
@@ -340,7 +344,7 @@ sennit_status engine_create(Rank &rank) {
     if (rank.rail_share != 0) rank.split_from_bytes = kSharedFromBytes;
     request::register_kind(rank, request::RequestKind::operation,
                            {engine_test, engine_flush, engine_flush_local, engine_warn});
-    rank.hooks[hooks] = ProgressHook{poll, engine};
+    rank.hooks[hooks] = ProgressHook{poll_hook, engine};
     rank.progress_yields = engine->path_count != 0;
     for (unsigned i = 0; i < engine->path_count; ++i)
         rank.progress_yields &= engine->paths[i].transport->traits().yields;
@@ -431,7 +435,7 @@ void engine_warn(Rank &rank, sennit_request request, int seconds) {
 sennit_status engine_test(Rank &rank, sennit_request request, bool makes_progress, int *done) {
     if (request.handle == 0) {
         // Make progress: other ranks may wait for tasks that this rank must execute.
-        if (makes_progress && rank.engine != nullptr) poll(rank.engine.get());
+        if (makes_progress && rank.engine != nullptr) poll(*rank.engine);
         *done = 1;
         return SENNIT_OK;
     }
@@ -448,6 +452,9 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool makes_progres
         }
         hurry_if_slow(queue, queue.tested_ns);
         progress(engine);
+    } else if (record->state != RecordState::complete) {
+        // The caller has polled.
+        finish_postponed(engine, *engine.queues[record->peer].path);
     }
     *done = record->state == RecordState::complete ? 1 : 0;
     return *done != 0 ? take_status(engine, record) : SENNIT_OK;
@@ -514,7 +521,7 @@ sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &dead
     Engine &engine = *rank.engine;
     // Make progress even if nothing is open: a program may loop over flushes while others wait for
     // their tasks.
-    poll(&engine);
+    poll(engine);
     const std::span<const int> peers = peers_to_flush(engine, &peer);
     for (const int each : peers) {
         const sennit_status status = wait_for_queue(engine, each, scope, deadline);
@@ -543,7 +550,7 @@ void engine_note_open(Rank &rank, std::uint64_t numbers[]) {
 
 bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status) {
     Engine &engine = *rank.engine;
-    poll(&engine);
+    poll(engine);
     std::span<const int> peers;
     {
         const MutexLock locked(engine.lock);

@@ -449,10 +449,11 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
     if (has_work(queue)) activate(engine, queue);
 }
 
-void progress(Engine &engine) {
+void progress(Engine &engine, bool may_postpone) {
     for (unsigned i = 0; i < engine.path_count; ++i) {
         finish_postponed(engine, engine.paths[i]);
         (void)engine.paths[i].transport->progress();
+        if (!may_postpone) (void)engine.paths[i].transport->finish_postponed();
         work_off(engine);
     }
     int budget = kSubmitsPerProgress;

@@ -202,8 +202,9 @@ void enqueue(Engine &engine, OperationRecord *record);
 void enqueue_event(PeerQueue &queue, OperationRecord *record);
 // Cuts and submits the queued records of one peer; decreases `budget`. Processes completions.
 void pump(Engine &engine, PeerQueue &queue, int *budget);
-// One round: progress of every transport, then the queues with work.
-void progress(Engine &engine);
+// One round: progress of every transport, then the queues with work. `may_postpone`: the caller
+// waits for no completion, so transports may leave some to the next round.
+void progress(Engine &engine, bool may_postpone = false);
 // Processes the pieces that transports have completed.
 void work_off(Engine &engine);
 void activate(Engine &engine, PeerQueue &queue);

@@ -286,7 +286,8 @@ class Transport {
     virtual std::byte *take_room(std::size_t) { return nullptr; }
     virtual void give_room_back(std::byte *) {}
     // Completes operations that the last progress() has postponed, since a caller may wait for what
-    // has arrived with them; returns their number. Called like progress(), and always before it.
+    // has arrived with them; returns their number. Called like progress(): always before it, and
+    // after it for a caller that waits for operations.
     virtual int finish_postponed() { return 0; }
     // A wait for the peer has started: the peer should not delay its answers, and should poll
     // often.

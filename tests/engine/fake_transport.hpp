@@ -32,7 +32,9 @@ class FakeTransport : public transport::Transport {
     sennit_status refuse_with = SENNIT_OK;
     std::size_t rooms = 0;            // for payloads
     std::set<std::byte *> rooms_out;  // taken, not given back
+    bool postpones = false;           // progress() leaves complete_later() to finish_postponed()
     int progress_calls = 0;
+    int hurried = 0;
     std::function<void()> in_progress;
 
     // Moves the data if the status is OK and completes the operation.
@@ -89,13 +91,9 @@ class FakeTransport : public transport::Transport {
     int progress() override {
         ++progress_calls;
         if (in_progress) in_progress();
-        int completed = 0;
-        while (!later_.empty()) {
-            const auto [operation, status] = later_.front();
-            later_.pop_front();
-            complete(operation, status);
-            ++completed;
-        }
+        postponed_.insert(postponed_.end(), later_.begin(), later_.end());
+        later_.clear();
+        int completed = postpones ? 0 : finish_postponed();
         if (complete_in_progress) {
             while (!held.empty()) {
                 complete(held.front(), SENNIT_OK);
@@ -104,6 +102,17 @@ class FakeTransport : public transport::Transport {
         }
         return completed;
     }
+
+    int finish_postponed() override {
+        int completed = 0;
+        for (; !postponed_.empty(); ++completed) {
+            const auto [operation, status] = postponed_.front();
+            postponed_.pop_front();
+            complete(operation, status);
+        }
+        return completed;
+    }
+    void hurry(int) override { ++hurried; }
 
     std::uint64_t rails_to(int) const override {
         std::uint64_t usable = 0;
@@ -136,6 +145,7 @@ class FakeTransport : public transport::Transport {
     }
 
     std::deque<Later> later_;
+    std::deque<Later> postponed_;
 };
 
 }  // namespace sennit::test
