@@ -227,6 +227,37 @@ TEST_F(Messages, what_is_new_of_the_subjects_of_tasks_comes_with_the_next_messag
     EXPECT_FALSE(task.over);
 }
 
+// The answer has come with a task, the peer's goodbye long before, and one progress() sees all.
+TEST_F(Messages, an_answer_that_came_with_a_task_counts_although_its_rank_has_left) {
+    meet();
+    Job &task = job(Operation::Kind::execute);
+    std::uint64_t reply = 0;
+    task.reply = &reply;
+    task.task.reply_bytes = sizeof reply;
+    task.task.may_wait = 1;
+    start(task);
+    const auto sent = hear(MessageKind::task);
+    ASSERT_TRUE(sent);
+    there[1].say(ToldPeer::word(MessageKind::goodbye));
+    steps(100);
+    Word said = ToldPeer::word(MessageKind::task, 0, 1);
+    said.header.handle = kControlHandle;
+    said.header.answers = 1;
+    const LateAnswer late{sent->header.id, 77};
+    std::memcpy(said.body, &late, sizeof late);
+    there[1].say(said, 0, sizeof said.header + sizeof late);
+    // The thread reads the message and leaves it to the engine.
+    ThreadSleep sleep;
+    for (int i = 0; i < 50; ++i) {
+        sleep.count = 1;
+        (void)network->serve_rank(&sleep);
+    }
+    pass(2'100 * kMs);
+    ASSERT_TRUE(until([&] { return task.over; }));
+    EXPECT_EQ(task.status, SENNIT_OK);
+    EXPECT_EQ(reply, 77u);
+}
+
 // ---- Descriptors.
 
 // As long as it lives the process may have so many more than now.

@@ -348,6 +348,8 @@ int Network::progress() {
     int completed = complete(answered);
     while (Posted *posted = done.take())
         completed += process_completed(posted);
+    // First those that were answered.
+    if (has_lost) completed += finish_postponed();
     if (has_lost) completed += end_tasks_of_the_lost();
     return completed;
 }
