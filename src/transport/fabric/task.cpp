@@ -431,13 +431,14 @@ bool Network::is_well_formed(const Message &message) const {
 }
 
 // Handles a received task or answer. `answered` has room. With the lock held: locking costs 20 ns
-// each time, which delay the next put of a caller that waits for this message. The
-// answers of a message with a task wait for finish_postponed(): they would delay a caller that
-// waits for the task and then sends.
+// each time, which delay the next put of a caller that waits for this message. The answers of a
+// message with a task wait for finish_postponed(): they would delay a caller that waits for the
+// task and then sends. The progress thread is no such caller.
 void Network::handle_task_or_answer(Message *message, Answered *answered) {
     const bool is_task = message->header.kind == MessageKind::task;
     if (is_task) execute_and_answer(*message);
-    if (is_task && message->header.answers != 0) return answers_.append(message);
+    if (is_task && message->header.answers != 0 && !is_progress_thread())
+        return answers_.append(message);
     end_answered(*message, answered);
     give_back(message);
 }
