@@ -51,6 +51,7 @@ void fill(OperationRecord *record, const ShortEvent &event, std::uint64_t segmen
     record->offset = event.place.offset;
     record->local = reinterpret_cast<std::byte *>(record->operands);
     record->result = reinterpret_cast<std::byte *>(&record->answer);
+    static_assert(sizeof record->operands == sizeof *event.task + ShortEvent::kMostBytes);
     std::memcpy(record->operands, event.task, sizeof *event.task);
     std::memcpy(record->local + sizeof *event.task, event.data, event.bytes);
     record->bytes = record->cut = record->piece_bytes = event.bytes;

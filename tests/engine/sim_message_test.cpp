@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "op/engine_state.hpp"
+#include "between.hpp"
 #include "pair.hpp"
 
 namespace sennit::test {
@@ -15,16 +15,10 @@ namespace {
 using transport::Operation;
 using transport::Submit;
 
-// Stands between a rank's engine and its transport, and makes what a test asks for go wrong.
-class Troubled final : public transport::Transport {
+// Makes what a test asks for go wrong.
+class Troubled final : public Between {
   public:
-    explicit Troubled(Rank &rank)
-        : rank_(rank), path_(rank.engine->paths[0]), inner_(path_.transport) {
-        take(inner_, this);
-    }
-    ~Troubled() override { take(this, inner_); }
-    Troubled(const Troubled &) = delete;
-    Troubled &operator=(const Troubled &) = delete;
+    using Between::Between;
 
     struct Trouble {
         Operation::Kind kind;
@@ -35,23 +29,6 @@ class Troubled final : public transport::Transport {
     std::vector<Trouble> troubles;
     int asked = 0;  // tasks that were submitted
 
-    const transport::Traits &traits() const override { return inner_->traits(); }
-    sennit_status open(Rank &, const char *, const transport::EventSink &) override {
-        return SENNIT_ERR_INTERNAL;
-    }
-    void address(transport::Address *) override {}
-    sennit_status connect(const transport::Address *, const Deadline &) override {
-        return SENNIT_ERR_INTERNAL;
-    }
-    Reason reach(int peer) override { return inner_->reach(peer); }
-    void forget(int peer) override { inner_->forget(peer); }
-    sennit_status attach(int peer, const SegmentRecord &record,
-                         transport::RemoteMemory *out) override {
-        return inner_->attach(peer, record, out);
-    }
-    void detach(int peer, const transport::RemoteMemory &remote) override {
-        inner_->detach(peer, remote);
-    }
     Submit submit(Operation *operation) override {
         const int number = ++seen_[static_cast<unsigned>(operation->kind)];
         if (operation->kind == Operation::Kind::execute) ++asked;
@@ -69,25 +46,10 @@ class Troubled final : public transport::Transport {
                 completed_(over, status == SENNIT_OK ? answer_ : status);
             };
         }
-        return inner_->submit(operation);
+        return inner().submit(operation);
     }
-    int progress() override { return inner_->progress(); }
-    std::uint64_t rails_to(int peer) const override { return inner_->rails_to(peer); }
-    void close(const Deadline &) override {}
-
-    unsigned event_bits_to(int peer) override { return inner_->event_bits_to(peer); }
-    void hurry(int peer) override { inner_->hurry(peer); }
 
   private:
-    void take(transport::Transport *before, transport::Transport *now) {
-        path_.transport = now;
-        for (int peer = 0; peer < world_size(rank_); ++peer)
-            if (rank_.peers[peer].transport == before) rank_.peers[peer].transport = now;
-    }
-
-    Rank &rank_;
-    op::MessagePath &path_;
-    transport::Transport *inner_;
     int seen_[4] = {};
     // Of the one operation whose answer is changed.
     static inline transport::CompletionFunction completed_ = nullptr;

@@ -1,0 +1,206 @@
+// Short events that engine_post_short() sends by fewer steps. Would break: a task that differs from
+// that of engine_start(), an event that overtakes queued operations or a fence, data in a segment
+// that has ended, a record that is lost when the transport refuses the task.
+#include <array>
+
+#include "base/fail.hpp"
+#include "between.hpp"
+#include "pair.hpp"
+
+namespace sennit::test {
+namespace {
+
+// Notes the tasks, and refuses what the test says.
+class Noting final : public Between {
+  public:
+    using Between::Between;
+
+    struct Noted {
+        Operation operation;
+        std::array<std::byte, 64> payload;
+    };
+    std::vector<Noted> tasks;
+    bool refuses_puts = false;                 // for now
+    Submit answer_to_task = Submit::accepted;  // others: only once
+
+    Submit submit(Operation *operation) override {
+        if (operation->kind == Operation::Kind::put && refuses_puts) return Submit::again;
+        if (operation->kind == Operation::Kind::execute) {
+            if (answer_to_task == Submit::failed) (void)fail(SENNIT_ERR_OS, "refused by the test");
+            const Submit answer = std::exchange(answer_to_task, Submit::accepted);
+            if (answer != Submit::accepted) return answer;
+            Noted &noted = tasks.emplace_back(Noted{*operation, {}});
+            std::memcpy(noted.payload.data(), operation->local, operation->task.payload_bytes);
+        }
+        return inner().submit(operation);
+    }
+};
+
+// Rank 0 of a Pair whose signal counts kEvents in its epoch 0.
+constexpr std::uint32_t kEvents = 1000;
+struct Sender {
+    const Pair &pair;
+    Rank &rank = *current_rank();
+    const signal::Attached &to = *signal::find_attached(rank, pair.block);
+    op::PeerQueue &queue = rank.engine->queues[1];
+    std::array<char, op::ShortEvent::kMostBytes> data = {};
+    std::uint32_t sent = 0;
+
+    explicit Sender(const Pair &the_pair) : pair(the_pair) {
+        for (std::size_t i = 0; i < data.size(); ++i)
+            data[i] = static_cast<char>('a' + i % 26);
+    }
+    sennit_gptr place(std::uint64_t offset) const {
+        sennit_gptr place = to.gptr;
+        place.offset += offset;
+        return place;
+    }
+    bool post_short(std::size_t bytes = 8, std::uint64_t offset = 16,
+                    std::uint32_t other_segment = 0) {
+        op::EventTask task{pair.arrived.handle, 1, 0, 0, 0};
+        task.set(op::EventAction::count, 0);
+        const auto check = [](Rank &, int, const op::EventTask &, std::uint64_t) {
+            return SENNIT_OK;
+        };
+        const bool is_sent = op::engine_post_short(
+            rank, {place(offset), to.live_value + other_segment, data.data(), bytes, &task, check});
+        sent += is_sent ? 1 : 0;
+        return is_sent;
+    }
+    void post_otherwise(std::size_t bytes = 8) {
+        pair.ok(signal::start_posted(rank, {&to.put.remote, {0, 1}, place(16), data.data(), bytes}),
+                "start_posted");
+        ++sent;
+    }
+    void put() { pair.ok(sennit_put_nbi(place(0), data.data(), 8), "put_nbi"); }
+    void flush() const { pair.ok(sennit_flush(1, kLong), "flush"); }
+    void expect_sound() const {
+        const char *const fault = op::engine_check(*rank.engine);
+        EXPECT_EQ(fault, nullptr) << fault;
+    }
+};
+
+void run(const std::function<void(Sender &, Noting &)> &body) {
+    Job job(2, "sim:lockstep=1+events=64+delay=4");
+    std::uint32_t sent = 0;
+    job.run([&](int rank) {
+        const Pair pair(job, rank, kEvents);
+        if (rank == 0) {
+            Sender sender(pair);
+            {
+                Noting noting(sender.rank);
+                body(sender, noting);
+                sender.flush();
+            }
+            sender.expect_sound();
+            EXPECT_EQ(sender.rank.engine->records.in_use(), 0u);
+            sent = sender.sent;
+        }
+        pair.barrier();
+        if (rank == 1 && pair.left() != kEvents - sent) job.note("the events are not those sent");
+        pair.barrier();
+    });
+    EXPECT_EQ(job.fault, "");
+}
+
+TEST(short_event, its_task_is_that_of_the_general_way) {
+    run([](Sender &sender, Noting &noting) {
+        for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{13},
+                                        std::size_t{op::ShortEvent::kMostBytes}}) {
+            noting.tasks.clear();
+            EXPECT_TRUE(sender.post_short(bytes));
+            sender.expect_sound();
+            sender.post_otherwise(bytes);
+            sender.expect_sound();
+            ASSERT_EQ(noting.tasks.size(), 2u);
+            const transport::Operation &mine = noting.tasks[0].operation;
+            const transport::Operation &other = noting.tasks[1].operation;
+            EXPECT_EQ(noting.tasks[0].payload, noting.tasks[1].payload);
+            EXPECT_EQ(mine.rail, other.rail);
+            EXPECT_EQ(mine.is_hint, other.is_hint);
+            EXPECT_EQ(mine.peer, other.peer);
+            EXPECT_EQ(mine.remote.pointer, other.remote.pointer);
+            EXPECT_EQ(mine.remote.handle, other.remote.handle);
+            EXPECT_EQ(mine.offset, other.offset);
+            EXPECT_EQ(mine.is_in_room, other.is_in_room);
+            EXPECT_EQ(mine.bytes, other.bytes);
+            EXPECT_EQ(mine.completed, other.completed);
+            transport::Task task = mine.task;
+            EXPECT_EQ(task.sequence + 1, other.task.sequence);
+            ++task.sequence;
+            EXPECT_EQ(std::memcmp(&task, &other.task, sizeof task), 0);
+        }
+    });
+}
+
+TEST(short_event, it_does_not_overtake_queued_operations) {
+    run([](Sender &sender, Noting &noting) {
+        noting.refuses_puts = true;
+        sender.put();
+        EXPECT_FALSE(sender.post_short());
+        noting.refuses_puts = false;
+        sender.flush();
+        EXPECT_TRUE(sender.post_short());
+    });
+}
+
+TEST(short_event, it_does_not_overtake_a_put_before_a_fence) {
+    run([](Sender &sender, Noting &) {
+        sender.put();
+        EXPECT_TRUE(sender.post_short());
+        EXPECT_EQ(op::engine_fence(sender.rank, 1), SENNIT_OK);
+        EXPECT_FALSE(sender.post_short());
+        sender.post_otherwise();
+        EXPECT_FALSE(sender.queue.next_put_is_barrier);
+        sender.flush();
+        EXPECT_TRUE(sender.post_short());
+    });
+}
+
+TEST(short_event, data_that_may_not_go_with_its_event_goes_otherwise) {
+    run([](Sender &sender, Noting &) {
+        op::MessagePath &path = sender.rank.engine->paths[0];
+        const std::uint64_t before = std::exchange(path.eager_bytes, 8);
+        EXPECT_TRUE(sender.post_short(8));
+        EXPECT_FALSE(sender.post_short(9));
+        path.eager_bytes = before;
+    });
+}
+
+TEST(short_event, a_window_has_no_more_of_them_than_of_other_tasks) {
+    run([](Sender &sender, Noting &) {
+        for (unsigned i = 0; i < op::kTaskWindow; ++i)
+            EXPECT_TRUE(sender.post_short()) << i;
+        EXPECT_FALSE(sender.post_short());
+        sender.expect_sound();
+        sender.post_otherwise();
+        sender.flush();
+        EXPECT_TRUE(sender.post_short());
+    });
+}
+
+TEST(short_event, it_is_sent_only_to_memory_of_the_segment_that_was_attached) {
+    run([](Sender &sender, Noting &) {
+        EXPECT_FALSE(sender.post_short(8, 16, 1));
+        EXPECT_FALSE(sender.post_short(8, kBytes - 7));
+        EXPECT_FALSE(sender.post_short(8, UINT64_MAX - 3));
+        EXPECT_TRUE(sender.post_short(8, kBytes - 8));
+    });
+}
+
+TEST(short_event, a_task_that_is_refused_leaves_nothing_behind) {
+    run([](Sender &sender, Noting &noting) {
+        using transport::Submit;
+        for (const Submit answer : {Submit::again, Submit::failed}) {
+            noting.answer_to_task = answer;
+            EXPECT_FALSE(sender.post_short());
+            EXPECT_EQ(sender.rank.engine->records.in_use(), 0u);
+            sender.expect_sound();
+            EXPECT_TRUE(sender.post_short());
+            sender.flush();
+        }
+    });
+}
+
+}  // namespace
+}  // namespace sennit::test
