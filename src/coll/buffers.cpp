@@ -262,4 +262,14 @@ sennit_status copy(Rank &rank, op::Direction direction, const Where &where, std:
     return SENNIT_OK;
 }
 
+sennit_status start_get(Rank &rank, const Where &where, std::uint64_t offset, const Block &to,
+                        sennit_request *request) {
+    *request = SENNIT_REQUEST_NULL;
+    if (to.bytes == 0 || where.address != nullptr)
+        return copy(rank, op::Direction::get, where, offset, to.memory, to.bytes);
+    return op::transfer(rank, op::Direction::get,
+                        sennit_gptr_add(where.place, static_cast<std::int64_t>(offset)), to.memory,
+                        to.bytes, {op::Completion::Mode::request, request});
+}
+
 }  // namespace sennit::coll

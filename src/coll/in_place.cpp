@@ -15,6 +15,9 @@
 #include "coll/buffers.hpp"
 #include "coll/state.hpp"
 #include "memory/segments.hpp"
+#include "op/engine.hpp"
+#include "request/request.hpp"
+#include "runtime/wait.hpp"
 
 namespace sennit::coll {
 namespace {
@@ -45,14 +48,52 @@ sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint3
 
 using op::Direction;
 
-sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t member) {
+// ---- Blocks that their receivers copy.
+
+// The most blocks that are fetched by messages at a time.
+constexpr std::size_t kMostGets = 16;
+
+// Copies at once what load and store or the kernel reach; else starts to fetch it.
+sennit_status start_copy_from(TeamState &state, OpenCall &operation, std::uint32_t member,
+                              sennit_request *request) {
     const Block to = block_from(operation.call, *state.team, member);
     Buffers buffers{};
     std::uint64_t offset = 0;
     sennit_status status = buffers_of(state, operation, member, &buffers);
     if (status == SENNIT_OK) status = source_offset(state, operation, member, &offset);
     if (status != SENNIT_OK) return status;
-    return copy(*state.rank, Direction::get, buffers.source, offset, to.memory, to.bytes);
+    return start_get(*state.rank, buffers.source, offset, to, request);
+}
+
+sennit_status end_get(Rank &rank, sennit_request *request) {
+    if (request::is_null(*request)) return SENNIT_OK;
+    const sennit_status status = request::wait(rank, request, default_deadline());
+    // The buffer stays lent until flush, as after a blocking get.
+    if (!request::is_null(*request)) op::engine_abandon(rank, *request);
+    *request = SENNIT_REQUEST_NULL;
+    return status;
+}
+
+// Blocks of other nodes first: they arrive while this rank copies the others, its own too.
+void copy_from_all(TeamState &state, OpenCall &operation) {
+    const std::uint32_t own = state.team->rank;
+    Rank &rank = *state.rank;
+    sennit_request gets[kMostGets] = {};
+    std::size_t count = 0;
+    for (const bool same_node : {false, true}) {
+        if (same_node) note(operation, copy_own_block(state, operation.call));
+        for (std::uint32_t place = 1; place < state.size; ++place) {
+            const std::uint32_t member = (own + place) % state.size;
+            const bool is_near = rank.peers[state.team->world_ranks[member]].same_node;
+            if (is_near != same_node || !reads(operation.call, own, member)) continue;
+            if (operation.status != SENNIT_OK) break;
+            sennit_request *const get = &gets[count++ % kMostGets];
+            note(operation, end_get(rank, get));
+            note(operation, start_copy_from(state, operation, member, get));
+        }
+    }
+    for (sennit_request &get : gets)
+        note(operation, end_get(rank, &get));
 }
 
 // ---- Blocks between the root and the others; both ends copy.
@@ -209,23 +250,20 @@ sennit_status read_description(TeamState &state, OpenCall &operation, std::uint3
 sennit_status work_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
-    note(operation, copy_own_block(state, call));
     // After a size mismatch nothing can be copied correctly.
+    if (operation.status != SENNIT_OK) return SENNIT_OK;
+    if (!folds(call.kind) && !operation.divided) {
+        copy_from_all(state, operation);
+        return SENNIT_OK;
+    }
+    note(operation, copy_own_block(state, call));
     if (operation.status != SENNIT_OK) return SENNIT_OK;
     if (folds(call.kind)) {
         bool has_part = call.kind == Kind::scan_exclusive ? own > 0 : reads(call, own, own);
         if (operation.divided) has_part = true;
         return has_part ? fold_in_place(state, operation) : SENNIT_OK;
     }
-    if (operation.divided)
-        return own == call.root ? copy_as_root(state, operation) : copy_as_member(state, operation);
-    for (std::uint32_t place = 1; place < state.team->size; ++place) {
-        const std::uint32_t member = (own + place) % state.team->size;
-        if (!reads(call, own, member)) continue;
-        const sennit_status status = copy_from(state, operation, member);
-        if (status != SENNIT_OK) return status;
-    }
-    return SENNIT_OK;
+    return own == call.root ? copy_as_root(state, operation) : copy_as_member(state, operation);
 }
 
 }  // namespace sennit::coll
