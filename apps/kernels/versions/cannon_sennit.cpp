@@ -28,6 +28,7 @@ class CannonSennit final : public Version {
         const int above = (p.row + p.rows - 1) % p.rows * p.columns + p.column;
         get(memory_, p.a, p.a_block, p.a_start[own]);
         get(memory_ + p.a_block, p.b, p.b_block, p.b_start[own]);
+        apps::check(sennit_flush_local(0, SENNIT_FOREVER));
         for (int step = 0; step < p.panels; ++step) {
             double *const a = memory_ + step % 2 * half_, *const b = a + p.a_block;
             double *const other = memory_ + (step + 1) % 2 * half_;
@@ -45,7 +46,7 @@ class CannonSennit final : public Version {
     static void get(double *to, const double *blocks, std::size_t count, int block) {
         const sennit_gptr from =
             sennit_gptr_of(blocks + count * static_cast<std::size_t>(block), 0);
-        apps::check(sennit_get(to, from, count * sizeof(double)));
+        apps::check(sennit_get_nbi(to, from, count * sizeof(double)));
     }
     static void put(const double *place, int rank, const double *from, std::size_t count) {
         apps::check(sennit_put_nbi(sennit_gptr_of(place, rank), from, count * sizeof(double)));

@@ -40,6 +40,7 @@ class CannonNotified final : public Version {
         const auto own = static_cast<std::size_t>(p.rank);
         get(memory_, p.a, p.a_block, p.a_start[own]);
         get(memory_ + p.a_block, p.b, p.b_block, p.b_start[own]);
+        apps::check(sennit_flush_local(0, SENNIT_FOREVER));
         // Each step has an epoch, which ends when its blocks are multiplied; those of the first
         // step are a block of A and one of B too.
         for (int block = 0; block < 2; ++block)
@@ -78,7 +79,7 @@ class CannonNotified final : public Version {
     static void get(double *to, const double *blocks, std::size_t count, int block) {
         const sennit_gptr from =
             sennit_gptr_of(blocks + count * static_cast<std::size_t>(block), 0);
-        apps::check(sennit_get(to, from, count * sizeof(double)));
+        apps::check(sennit_get_nbi(to, from, count * sizeof(double)));
     }
     // For the next step.
     void put(const Neighbour &to, std::size_t place, const double *from, std::size_t count) const {
