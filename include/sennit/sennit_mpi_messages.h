@@ -51,7 +51,8 @@ typedef struct sennit_mpi_message {
     int partner;
     int tag;
     int is_send;
-    int is_users; /* the program has the request for the head */
+    int is_users;    /* the program has the request for the head */
+    int is_recorded; /* a send whose operation is in the plan */
     const void *buffer;
     sennit_mpi_layout layout;
     sennit_signal signal; /* the caller's; for a receive without one the plan's own */
@@ -82,7 +83,7 @@ typedef struct sennit_mpi_plan_state {
     sennit_mpi_list comms;    /* of sennit_mpi_comm */
     sennit_mpi_list messages; /* of sennit_mpi_message pointers */
     sennit_mpi_list targets;  /* of sennit_mpi_target */
-    int *target_of;           /* once committed: 1 + index of a target, two entries for each rank */
+    int *target_of;           /* in commit: 1 + index of a target, two entries for each rank */
     int is_committed;
     int is_running;
     int is_open; /* for the run that is started next */

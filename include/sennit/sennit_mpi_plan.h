@@ -49,8 +49,8 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  *   wait for the receiver. So the program must delay the sender's next start until the buffer may
  *   be written and the signal is reset. `sent` may not fire before test or wait of the plan, which
  *   sends the put.
- * - `exchange`: the caller completes this request before commit and destroy. If it is NULL, commit
- *   completes the exchange.
+ * - `exchange`: a request for the exchange of this message. The caller completes it before commit
+ *   and destroy. If it is NULL, commit completes the exchange.
  *
  * Errors: STATE (committed), ARG (a communicator that the plan was not given, a negative count, a
  * rank or tag that MPI refuses, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a
@@ -67,8 +67,9 @@ static inline sennit_status sennit_plan_irecv(sennit_message_plan *plan, void *b
 
 /* The messages of MPI_Sendrecv, MPI_Alltoall, MPI_Alltoallv and MPI_Neighbor_alltoallv: a send and
  * a receive for each partner, each with its event. The last needs a communicator with a topology.
- * Errors: those of sennit_plan_isend, ARG (MPI_IN_PLACE). After an error the plan may have some of
- * the messages: destroy it. */
+ * Like these calls of MPI, they have no request: sennit_message_plan_commit completes or tests
+ * their exchange. Errors: those of sennit_plan_isend, ARG (MPI_IN_PLACE). After an error the plan
+ * may have some of the messages: destroy it. */
 static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, const void *send_buffer,
                                                  int send_count, MPI_Datatype send_type, int dest,
                                                  int send_tag, void *receive_buffer,
@@ -103,12 +104,14 @@ static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *
                                                      const void *first, const void *second,
                                                      size_t bytes, sennit_message_plan **twin);
 
-/* End the recording: wait until the descriptions of all messages are there. After an error the plan
- * can only be destroyed. The error, and a warning after 10 s, name call, rank and tag. Errors:
- * STATE (committed; a request for an exchange is not complete), ARG (sizes or datatypes that do not
- * match; an earlier plan had a receive without a send, and a send of this plan received its
- * description), TIMEOUT (the partner of a send has not made its call; a receive without a send is
- * found by sennit_message_plan_wait), those of sennit_block_attach and sennit_plan_commit. */
+/* End the recording: wait until the descriptions of all messages are there. After TIMEOUT the
+ * exchange goes on: call it again. So the plan is the request for the exchange of all its messages,
+ * and a commit with timeout 0 tests it. After another error the plan can only be destroyed. The
+ * error, and a warning after 10 s, name call, rank and tag. Errors: STATE (committed; a request for
+ * an exchange is not complete), ARG (sizes or datatypes that do not match; an earlier plan had a
+ * receive without a send, and a send of this plan received its description), TIMEOUT (the partner
+ * of a send has not made its call; a receive without a send is found by sennit_message_plan_wait),
+ * those of sennit_block_attach and sennit_plan_commit. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 
@@ -386,10 +389,12 @@ static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or a negative timeout", NULL, 0);
     if (plan->is_committed)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, "the plan is committed", NULL, 0);
-    plan->is_committed = 1;
-    plan->target_of = (int *)calloc(2 * (size_t)sennit_size() + 1, sizeof(int));
+    if (plan->target_of == NULL)
+        plan->target_of = (int *)calloc(2 * (size_t)sennit_size() + 1, sizeof(int));
     status = plan->target_of == NULL ? sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0)
                                      : sennit_mpi_record_all(plan, end, has_end);
+    if (status == SENNIT_ERR_TIMEOUT) return status;
+    plan->is_committed = 1;
     free(plan->target_of);
     plan->target_of = NULL;
     plan->is_broken = status != SENNIT_OK;
@@ -502,6 +507,7 @@ static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *pla
     free(plan->messages.items);
     free(plan->comms.items);
     free(plan->targets.items);
+    free(plan->target_of);
     free(plan);
     return status;
 }

@@ -46,7 +46,10 @@ static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Reques
         if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) how = 2;
         if (how < 0 && is_over) how = 0;
         now = sennit_wtime();
-        if (how < 0 && has_end && now >= end) how = 1;
+        if (how < 0 && has_end && now >= end) {
+            how = 1;
+            sennit_mpi_make_progress(); /* for a caller that polls with timeout 0 */
+        }
         if (how >= 0) break;
         if (rounds == 0)
             sennit_mpi_note(message, wait[0], "that rank has not made a call that matches");
@@ -162,13 +165,12 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
     return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_fail_as(status, call, message);
 }
 
-/* Waits for the description for a send. An earlier description may arrive first: that of another
- * plan's receive whose send was never made. */
-static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, double end,
-                                                   int has_end) {
+/* Waits for the head of the description for a send. An earlier description may arrive first: that
+ * of another plan's receive whose send was never made. */
+static inline sennit_status sennit_mpi_await_head(sennit_mpi_message *message, double end,
+                                                  int has_end) {
     static const char *const call = "sennit_message_plan_commit";
     const sennit_mpi_head *const head = &message->head;
-    size_t bytes;
     int how;
     if (message->is_users && head->magic != SENNIT_MPI_MAGIC)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call,
@@ -183,30 +185,44 @@ static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, 
         if (sennit_mpi_exchange(message, &message->head_request) != MPI_SUCCESS) how = 2;
         if (how == 0) how = sennit_mpi_await(message, &message->head_request, end, has_end);
     }
-    if (how != 0) return sennit_mpi_fail_await(how, message);
-    bytes =
-        (size_t)head->runs * sizeof(sennit_mpi_run) + (size_t)head->kinds * sizeof(sennit_mpi_kind);
-    message->body = malloc(bytes + 1);
-    if (message->body == NULL)
-        return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", message, 0);
-    how = MPI_Irecv(message->body, (int)bytes, MPI_BYTE, message->partner, head->body_tag,
-                    message->ways->bodies, &message->body_request) == MPI_SUCCESS
-              ? 0
-              : 2;
-    if (how == 0) how = sennit_mpi_await(message, &message->body_request, end, has_end);
     return how == 0 ? SENNIT_OK : sennit_mpi_fail_await(how, message);
 }
 
-/* Waits for all descriptions, and records an operation for each send. */
+/* Waits for the description for a send. */
+static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, double end,
+                                                   int has_end) {
+    const sennit_mpi_head *const head = &message->head;
+    int how;
+    if (message->body == NULL) { /* else an earlier commit has posted this receive */
+        const sennit_status status = sennit_mpi_await_head(message, end, has_end);
+        size_t bytes;
+        if (status != SENNIT_OK) return status;
+        bytes = (size_t)head->runs * sizeof(sennit_mpi_run) +
+                (size_t)head->kinds * sizeof(sennit_mpi_kind);
+        message->body = malloc(bytes + 1);
+        if (message->body == NULL)
+            return sennit_mpi_fail(SENNIT_ERR_NOMEM, "sennit_message_plan_commit", "no memory",
+                                   message, 0);
+        if (MPI_Irecv(message->body, (int)bytes, MPI_BYTE, message->partner, head->body_tag,
+                      message->ways->bodies, &message->body_request) != MPI_SUCCESS)
+            return sennit_mpi_fail_await(2, message);
+    }
+    how = sennit_mpi_await(message, &message->body_request, end, has_end);
+    return how == 0 ? SENNIT_OK : sennit_mpi_fail_await(how, message);
+}
+
+/* Waits for all descriptions, and records an operation for each send. After TIMEOUT the next call
+ * continues. */
 static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, double end,
                                                   int has_end) {
     sennit_mpi_message **const messages = (sennit_mpi_message **)plan->messages.items;
     sennit_status status = SENNIT_OK;
     size_t i;
     for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
-        if (!messages[i]->is_send) continue;
+        if (!messages[i]->is_send || messages[i]->is_recorded) continue;
         status = sennit_mpi_await_place(messages[i], end, has_end);
         if (status == SENNIT_OK) status = sennit_mpi_record(plan, messages[i]);
+        messages[i]->is_recorded = status == SENNIT_OK;
     }
     for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
         int how;

@@ -85,13 +85,17 @@ static inline sennit_mpi_ways *sennit_mpi_free_one_of(const sennit_mpi_all_ways 
     return NULL;
 }
 
-/* Called between two calls of MPI_Test. The partner may wait for this rank in Sennit, so this makes
- * Sennit's progress. It also yields, because other ranks may need the processor, while an MPI's own
- * wait polls. */
-static inline void sennit_mpi_let_others(unsigned *rounds) {
+/* The partner may wait for this rank in Sennit. */
+static inline void sennit_mpi_make_progress(void) {
     sennit_request none = SENNIT_REQUEST_NULL;
     int is_over;
-    if (++*rounds % 16 == 0) (void)sennit_test(&none, &is_over);
+    (void)sennit_test(&none, &is_over);
+}
+
+/* Called between two calls of MPI_Test. Yields, because other ranks may need the processor, while
+ * an MPI's own wait polls. */
+static inline void sennit_mpi_let_others(unsigned *rounds) {
+    if (++*rounds % 16 == 0) sennit_mpi_make_progress();
     (void)sched_yield();
 }
 
