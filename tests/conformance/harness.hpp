@@ -210,9 +210,9 @@ void check_pattern(Ranks &test, const void *memory, std::size_t bytes, std::uint
 bool under_sanitizer();
 bool under_thread_sanitizer();
 
-// The most descriptors on which the thread for progress sleeps. It closes them while a rank polls,
-// so of two counts each may have them.
-constexpr int kDescriptorsOfSleep = 3;
+// The most descriptors on which the thread for progress sleeps, 3 for each of two rails. It closes
+// them while a rank polls, so of two counts each may have them.
+constexpr int kDescriptorsOfSleep = 6;
 
 }  // namespace conformance
 
