@@ -50,8 +50,8 @@ sennit_status post_event(Rank &rank, const EventArgs &args);
 // For an event that the owner is known to accept: the call ends when the message is sent, and flush
 // reports errors of the answer.
 sennit_status post_accepted(Rank &rank, const EventArgs &args);
-// As post_accepted() for one message with this data, without the event's task. False: it was not
-// sent, use post_accepted().
+// As post_accepted() for one message with the put's data; sets the put's task and check. False: it
+// was not sent, use post_accepted().
 bool post_short(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, op::ShortEvent put);
 // As post_accepted(), but the caller waits until the message is sent: op::engine_await_sent().
 sennit_status start_posted(Rank &rank, const EventArgs &args);

@@ -227,10 +227,6 @@ sennit_status try_to_notify(Rank &rank, Attached &attached, const NotifyArgs &ar
     return status != SENNIT_OK ? status : conclude(rank, prepared);
 }
 
-}  // namespace
-
-namespace {
-
 // A short put of the block's next epoch, to an owner that accepts it. False: nothing was done.
 bool notify_short(Rank &rank, Attached &attached, const NotifyArgs &args) {
     Notified &own = attached.put;
