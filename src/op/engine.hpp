@@ -205,16 +205,18 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
                            std::size_t bytes, const Completion &completion);
 // An event's task with contiguous data that its owner is known to accept. Flush reports its errors.
 struct ShortEvent {
-    static constexpr std::size_t kMostBytes = 64 - sizeof(EventTask);  // of the data
+    // The most data inside the record. More is in separate memory.
+    static constexpr std::size_t kMostInside = 64 - sizeof(EventTask);
 
     sennit_gptr place;         // of the data
     std::uint32_t live_value;  // of the segment
     const void *data;
-    std::size_t bytes;                // 1 to kMostBytes
+    std::size_t bytes;                // at least 1
     const EventTask *task = nullptr;  // counts messages
     EventCheck check = nullptr;
 };
-// Sends the task now, if the peer's queue is empty. False: it was not sent, use engine_start().
+// Sends the task now, if the data fits into its message and the peer's queue is empty. False: it
+// was not sent, use engine_start().
 bool engine_post_short(Rank &rank, const ShortEvent &event);
 // Whether the engine may copy this many more bytes of data; else the caller must lend its buffer.
 bool engine_may_copy(Rank &rank, std::size_t bytes);

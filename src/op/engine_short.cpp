@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The start of an event's task in the usual case: short data, a peer without queued operations, and
-// a caller that does not wait for the answer. Same steps and result as engine_start(), without the
-// decisions for the other cases, which take longer than the rest.
+// The start of an event's task in the usual case: data that fits into its message, a peer without
+// queued operations, and a caller that does not wait for the answer. Same steps and result as
+// engine_start(), without the decisions for the other cases, which take longer than the rest.
 #include <cstring>
 
 #include "memory/entry.hpp"
@@ -49,12 +49,23 @@ void fill(OperationRecord *record, const ShortEvent &event, std::uint64_t segmen
     record->open = 1;
     record->remote.handle = segment;
     record->offset = event.place.offset;
-    record->local = reinterpret_cast<std::byte *>(record->operands);
     record->result = reinterpret_cast<std::byte *>(&record->answer);
-    static_assert(sizeof record->operands == sizeof *event.task + ShortEvent::kMostBytes);
     std::memcpy(record->operands, event.task, sizeof *event.task);
-    std::memcpy(record->local + sizeof *event.task, event.data, event.bytes);
     record->bytes = record->cut = record->piece_bytes = event.bytes;
+}
+
+// Copies the task and its data into the record, or into memory of it. False: no memory.
+bool keep(Engine &engine, MessagePath &path, OperationRecord *record, const ShortEvent &event) {
+    record->local = reinterpret_cast<std::byte *>(record->operands);
+    static_assert(sizeof record->operands == sizeof *event.task + ShortEvent::kMostInside);
+    if (event.bytes > ShortEvent::kMostInside) {
+        if (!engine.records.keep_payload(record, record->payload_bytes, *path.transport))
+            return false;
+        record->local = record->buffer;
+        std::memcpy(record->local, event.task, sizeof *event.task);
+    }
+    std::memcpy(record->local + sizeof *event.task, event.data, event.bytes);
+    return true;
 }
 
 void fill(OperationPiece *piece, Engine &engine, PeerQueue &queue, OperationRecord *record) {
@@ -71,6 +82,7 @@ void fill(OperationPiece *piece, Engine &engine, PeerQueue &queue, OperationReco
                                           .remote = record->remote,
                                           .offset = record->offset,
                                           .local = record->local,
+                                          .is_in_room = record->rooms != nullptr,
                                           .bytes = record->bytes,
                                           .event = {},
                                           .completed = piece_completed,
@@ -96,8 +108,9 @@ bool engine_post_short(Rank &rank, const ShortEvent &event) {
     if (record == nullptr) return false;
     const Starting starting(rank);
     fill(record, event, entry->handle);
-    fill(&record->own, engine, *queue, record);
-    if (submit_piece(engine, *queue->path, &record->own) != Submit::accepted) {
+    const bool is_kept = keep(engine, *queue->path, record, event);
+    if (is_kept) fill(&record->own, engine, *queue, record);
+    if (!is_kept || submit_piece(engine, *queue->path, &record->own) != Submit::accepted) {
         // engine_start() will queue it, or report the error.
         record->open = 0;
         engine.records.give_back(record);

@@ -227,14 +227,14 @@ sennit_status try_to_notify(Rank &rank, Attached &attached, const NotifyArgs &ar
     return status != SENNIT_OK ? status : conclude(rank, prepared);
 }
 
-// A short put of the block's next epoch, to an owner that accepts it. False: nothing was done.
+// A put of the block's next epoch whose data fits into one message, to an owner that accepts it.
+// False: nothing was done.
 bool notify_short(Rank &rank, Attached &attached, const NotifyArgs &args) {
     Notified &own = attached.put;
     const RemoteSignal &remote = own.remote;
     if (args.direction != op::Direction::put || args.notice != nullptr || args.layout != nullptr ||
-        args.bytes == 0 || args.bytes > op::ShortEvent::kMostBytes || args.local == nullptr ||
-        args.offset > attached.bytes || args.bytes > attached.bytes - args.offset ||
-        remote.record != nullptr || remote.is_none())
+        args.bytes == 0 || args.local == nullptr || args.offset > attached.bytes ||
+        args.bytes > attached.bytes - args.offset || remote.record != nullptr || remote.is_none())
         return false;
     sennit_gptr place = attached.gptr;
     place.offset += args.offset;

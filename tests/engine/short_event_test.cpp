@@ -1,4 +1,4 @@
-// Short events that engine_post_short() sends by fewer steps. Would break: a task that differs from
+// Events that engine_post_short() sends by fewer steps. Would break: a task that differs from
 // that of engine_start(), an event that overtakes queued operations or a fence, data in a segment
 // that has ended, a record that is lost when the transport refuses the task.
 #include <array>
@@ -17,11 +17,23 @@ class Noting final : public Between {
 
     struct Noted {
         Operation operation;
-        std::array<std::byte, 64> payload;
+        std::vector<std::byte> payload;
     };
     std::vector<Noted> tasks;
+    bool has_rooms = false;  // for payloads
+    int rooms_in_use = 0;
     bool refuses_puts = false;                 // for now
     Submit answer_to_task = Submit::accepted;  // others: only once
+
+    std::byte *take_room(std::size_t bytes) override {
+        if (!has_rooms) return nullptr;
+        ++rooms_in_use;
+        return static_cast<std::byte *>(std::malloc(bytes));
+    }
+    void give_room_back(std::byte *room) override {
+        --rooms_in_use;
+        std::free(room);
+    }
 
     Submit submit(Operation *operation) override {
         if (operation->kind == Operation::Kind::put && refuses_puts) return Submit::again;
@@ -29,8 +41,9 @@ class Noting final : public Between {
             if (answer_to_task == Submit::failed) (void)fail(SENNIT_ERR_OS, "refused by the test");
             const Submit answer = std::exchange(answer_to_task, Submit::accepted);
             if (answer != Submit::accepted) return answer;
-            Noted &noted = tasks.emplace_back(Noted{*operation, {}});
-            std::memcpy(noted.payload.data(), operation->local, operation->task.payload_bytes);
+            const auto *const payload = static_cast<const std::byte *>(operation->local);
+            tasks.emplace_back(
+                Noted{*operation, {payload, payload + operation->task.payload_bytes}});
         }
         return inner().submit(operation);
     }
@@ -38,12 +51,14 @@ class Noting final : public Between {
 
 // Rank 0 of a Pair whose signal counts kEvents in its epoch 0.
 constexpr std::uint32_t kEvents = 1000;
+constexpr std::size_t kInside = op::ShortEvent::kMostInside;
+constexpr std::size_t kMostBytes = 400;  // fits into a task of sim
 struct Sender {
     const Pair &pair;
     Rank &rank = *current_rank();
     const signal::Attached &to = *signal::find_attached(rank, pair.block);
     op::PeerQueue &queue = rank.engine->queues[1];
-    std::array<char, op::ShortEvent::kMostBytes> data = {};
+    std::array<char, kMostBytes> data = {};
     std::uint32_t sent = 0;
 
     explicit Sender(const Pair &the_pair) : pair(the_pair) {
@@ -105,8 +120,9 @@ void run(const std::function<void(Sender &, Noting &)> &body) {
 
 TEST(short_event, its_task_is_that_of_the_general_way) {
     run([](Sender &sender, Noting &noting) {
-        for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{13},
-                                        std::size_t{op::ShortEvent::kMostBytes}}) {
+        for (const std::size_t bytes :
+             {std::size_t{1}, std::size_t{13}, kInside, kInside + 1, kMostBytes, kMostBytes}) {
+            noting.has_rooms = !noting.tasks.empty() && noting.tasks[0].operation.bytes == bytes;
             noting.tasks.clear();
             EXPECT_TRUE(sender.post_short(bytes));
             sender.expect_sound();
@@ -129,7 +145,11 @@ TEST(short_event, its_task_is_that_of_the_general_way) {
             EXPECT_EQ(task.sequence + 1, other.task.sequence);
             ++task.sequence;
             EXPECT_EQ(std::memcmp(&task, &other.task, sizeof task), 0);
+            EXPECT_EQ(mine.is_in_room, noting.has_rooms);
         }
+        EXPECT_EQ(noting.rooms_in_use, 2);
+        sender.flush();
+        EXPECT_EQ(noting.rooms_in_use, 0);
     });
 }
 
@@ -192,12 +212,16 @@ TEST(short_event, a_task_that_is_refused_leaves_nothing_behind) {
     run([](Sender &sender, Noting &noting) {
         using transport::Submit;
         for (const Submit answer : {Submit::again, Submit::failed}) {
-            noting.answer_to_task = answer;
-            EXPECT_FALSE(sender.post_short());
-            EXPECT_EQ(sender.rank.engine->records.in_use(), 0u);
-            sender.expect_sound();
-            EXPECT_TRUE(sender.post_short());
-            sender.flush();
+            for (const std::size_t bytes : {kInside, kMostBytes}) {
+                noting.has_rooms = true;
+                noting.answer_to_task = answer;
+                EXPECT_FALSE(sender.post_short(bytes));
+                EXPECT_EQ(sender.rank.engine->records.in_use(), 0u);
+                EXPECT_EQ(noting.rooms_in_use, 0);
+                sender.expect_sound();
+                EXPECT_TRUE(sender.post_short(bytes));
+                sender.flush();
+            }
         }
     });
 }
