@@ -125,6 +125,7 @@ Finding check_autogroup(const System &system);
 Finding check_libfabric(const System &system);
 Finding check_interfaces(const System &system);
 Finding check_ports(const System &system);
+Finding check_congestion(const System &system);
 Finding check_progress(const System &system);
 
 // files.cpp: input of the checks.

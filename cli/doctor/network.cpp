@@ -107,6 +107,19 @@ Finding check_ports(const System &system) {
     return finding;
 }
 
+Finding check_congestion(const System &system) {
+    Finding finding("congestion");
+    const std::string name = read_line(system, "/proc/sys/net/ipv4/tcp_congestion_control");
+    finding.is = name.empty() ? "the kernel does not report it" : "TCP of this host uses " + name;
+    if (name.rfind("bbr", 0) != 0) return finding;
+    finding.verdict = Verdict::note;
+    finding.costs =
+        "if the network to other nodes is TCP: BBR takes a connection that pauses, as those of "
+        "ranks do, for a slow one, and then delays its data, at times by 100 ms";
+    finding.mend = "sudo sysctl -w net.ipv4.tcp_congestion_control=cubic  # on each node; or reno";
+    return finding;
+}
+
 Finding check_progress(const System &system) {
     Finding finding("progress");
     const std::string &progress = system.network.progress;

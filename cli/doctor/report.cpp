@@ -35,7 +35,7 @@ const std::vector<Check> &all_checks() {
         check_threads,        check_huge_pages,    check_shmem_enabled, check_memory_limit,
         check_numa_balancing, check_cpuset,        check_cpu_quota,     check_governor,
         check_autogroup,      check_libfabric,     check_interfaces,    check_ports,
-        check_progress};
+        check_congestion,     check_progress};
     return checks;
 }
 

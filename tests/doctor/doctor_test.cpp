@@ -421,6 +421,19 @@ TEST_F(Doctor, an_interface_that_takes_no_connection_is_bad) {
                                            testing::Not(HasSubstr("10.0.0.1"))));
 }
 
+TEST_F(Doctor, congestion_control_that_keeps_data_back_is_a_note) {
+    EXPECT_EQ(check_congestion(system_).verdict, Verdict::good) << "not reported";
+    for (const char *name : {"cubic\n", "reno\n", "dctcp\n"}) {
+        has("/proc/sys/net/ipv4/tcp_congestion_control", name);
+        EXPECT_EQ(check_congestion(system_).verdict, Verdict::good) << name;
+    }
+    for (const char *name : {"bbr\n", "bbr2\n"}) {
+        has("/proc/sys/net/ipv4/tcp_congestion_control", name);
+        EXPECT_EQ(check_congestion(system_).verdict, Verdict::note) << name;
+        EXPECT_THAT(check_congestion(system_).mend, HasSubstr("congestion_control=cubic"));
+    }
+}
+
 TEST_F(Doctor, who_moves_the_data_is_told_and_too_few_processors_are_counted_once) {
     has("/proc/self/status", "Cpus_allowed_list:\t0-3\n");
     system_.ranks = 5;
@@ -531,6 +544,7 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     has("/sys/fs/cgroup/pids.max", "3\n");
     has("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
     has("/proc/sys/kernel/numa_balancing", "1\n");
+    has("/proc/sys/net/ipv4/tcp_congestion_control", "bbr\n");
     has("/sys/devices/system/node/node0/cpulist", "0\n");
     has("/sys/devices/system/node/node1/cpulist", "1\n");
     has("/sys/devices/system/cpu/online", "0-1\n");

@@ -10,7 +10,7 @@ import tempfile
 
 SENNIT = sys.argv[1]
 NAMES = {"start", "security_module", "file_size", "address_space", "stack", "processes", "threads", "ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
-         "cpuset", "cpu_quota", "governor", "autogroup", "libfabric", "interfaces", "ports", "progress",
+         "cpuset", "cpu_quota", "governor", "autogroup", "libfabric", "interfaces", "ports", "congestion", "progress",
          "open_files"}
 
 
