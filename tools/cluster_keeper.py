@@ -124,6 +124,8 @@ if mount -t sysfs sennit-cluster "$folder/sys/$name" 2>/dev/null; then
 fi
 ip link set lo up
 [ ! -e /proc/sys/net/ipv6 ] || echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6
+# BBR, the default of some kernels, underestimates connections that pause, and then delays their data by up to 100 ms.
+echo reno > /proc/sys/net/ipv4/tcp_congestion_control || :
 echo ready
 exec sleep infinity
 """
