@@ -99,7 +99,7 @@ def main():
     parser.add_argument("--paths", help="with --cluster: the knob SENNIT_PATHS, with %% for ;")
     parser.add_argument("--progress", help="with --cluster: the knob SENNIT_PROGRESS")
     parser.add_argument("--threads", default="1", help="of each rank; with fewer processors set OMP_WAIT_POLICY=passive")
-    parser.add_argument("--pieces", default="8", help="of the pipeline")
+    parser.add_argument("--pieces", default="0", help="of the pipeline")
     parser.add_argument("--realtime", action="store_true", help="in the real-time class, away from other load of the machine")
     arguments = parser.parse_args()
     arguments.grid = arguments.grid.split(",")

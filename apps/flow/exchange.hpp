@@ -55,8 +55,9 @@ class Exchange : public apps::Ranks {
     // The default of --overlap: whether cells are computed while halos are exchanged.
     virtual bool overlaps() const { return false; }
 
-    // Called once, before all others. `pieces` is --pieces.
-    virtual void open(const Layout &layout, Count pieces) = 0;
+    // Called once, before all others. `pieces` is --pieces, equal on all ranks; `threads` are those
+    // of this rank.
+    virtual void open(const Layout &layout, Count pieces, Count threads) = 0;
     // The memory of an exchange, which is not moved. Called once for each, before its first
     // exchange.
     virtual void open_halo(Halo halo, const HaloArray &array) = 0;

@@ -98,8 +98,10 @@ void Pipelined::commit(Leg one, Leg other) {
 }
 
 void Pipelined::open_transposes(double *x_pencil, double *y_pencil, const std::string &) {
-    const Count planes = layout().z_share().count, count = std::min(planes, most_pieces());
-    const Count rows = layout().y_share().count;
+    const Count planes = layout().z_share().count, rows = layout().y_share().count;
+    // The same on all of these ranks, whose shares of x and y may differ.
+    const Count numbers = planes * layout().cells()[0] * layout().cells()[1];
+    const Count count = pieces_of(numbers / (ranks_y() * ranks_y()), planes);
     const auto others = static_cast<std::uint32_t>(ranks_y() - 1);
     make(Leg::to_y, Leg::to_x, count, along_y(), {others, others});
     for (Count number = 0; number < count; ++number) {
@@ -136,7 +138,7 @@ void Pipelined::record(Piece &piece, const std::vector<Block> &from, const std::
 }
 
 void Pipelined::open_tridiagonal(const TridiagonalBuffers &buffers) {
-    const Count pairs = buffers.plane, count = std::min(pairs, most_pieces());
+    const Count pairs = buffers.plane, count = pieces_of(pairs, pairs);
     make(Leg::down, Leg::up, count, along_z(),
          {above() == MPI_PROC_NULL ? 0u : 1u, below() == MPI_PROC_NULL ? 0u : 1u});
     for (Count number = 0; number < count; ++number) {

@@ -16,6 +16,7 @@ LEVELS = (0, 8, 16, 32, 64)
 STEPS = {32: 200, 64: 60, 96: 30}
 NETWORKS = ((1, None), (1, "2gbit"), (1, "500mbit"))
 TWO_RAILS = ((2, "1gbit"), (2, None))
+FOUR_HOSTS = ((1, "2gbit"), (1, None), (2, "1gbit"), (2, None))
 SETTINGS = {"mpi": "openmpi", "hosts": 1, "rails": 1, "rate": None, "cells": 64, "ranks_y": 2, "ranks_z": 1, "threads": 1, "progress": None,
             "level": None}
 
@@ -27,6 +28,10 @@ def every_kind(**settings):
 def between_hosts(networks):
     return [every_kind(mpi=mpi, hosts=2, rails=rails, rate=rate, ranks_y=y, ranks_z=z)
             for rails, rate in networks for y, z in ((2, 1), (1, 2)) if rate != "500mbit" or y == 2 for mpi in MPIS]
+
+
+def between_four_hosts():
+    return [every_kind(mpi=mpi, hosts=4, rails=rails, rate=rate, ranks_z=2) for rails, rate in FOUR_HOSTS for mpi in MPIS]
 
 
 def knob_group(name, values):
@@ -50,6 +55,7 @@ FILES = {
                  for cells in (64, 32) for y, z in ((2, 1), (1, 2)) for mpi in MPIS]),
     "hosts": (7, between_hosts(NETWORKS)),
     "rails": (7, between_hosts(TWO_RAILS)),
+    "four": (7, between_four_hosts()),
     "progress": (5, knob_group("progress", PROGRESS)),
     "levels": (5, knob_group("level", (None, *LEVELS))),
     "scaling": (3, ranks_groups()),
@@ -63,7 +69,7 @@ def measure(subject, folder_of_programs, realtime):
         bin=folder_of_programs, cluster=os.path.join(runs.ROOT, "tools", "cluster") if subject["hosts"] > 1 else None, paths=level,
         grid=[str(subject["ranks_y"]), str(subject["ranks_z"])], ranks=subject["ranks_y"] * subject["ranks_z"], realtime=realtime,
         cells=",".join([str(subject["cells"])] * 3), steps=STEPS[subject["cells"]], time_step="1e-3", threads=str(subject["threads"]),
-        pieces="8", lines=None, **{key: subject[key] for key in ("hosts", "rails", "rate", "progress")})
+        pieces="0", lines=None, **{key: subject[key] for key in ("hosts", "rails", "rate", "progress")})
     program = {"mpi": "flow-", "sennit": "flow-sennit-", "pipelined": "flow-pipelined-"}[subject["kind"]] + subject["mpi"]
     try:
         found = compare.run(arguments, subject["mpi"], program, "packed" if subject["kind"] == "mpi" else "described")

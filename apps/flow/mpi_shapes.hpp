@@ -24,9 +24,10 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
             if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
     }
 
-    void open(const Layout &layout, Count pieces) override {
+    void open(const Layout &layout, Count pieces, Count threads) override {
         layout_ = &layout;
         pieces_ = pieces;
+        threads_ = static_cast<Count>(max(static_cast<double>(threads)));  // may differ
         const int y = static_cast<int>(layout.place_y()), z = static_cast<int>(layout.place_z());
         MPI_Comm_split(world(), z, y, &along_y_);
         MPI_Comm_split(world(), y, z, &along_z_);
@@ -103,7 +104,13 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
         return kept(type);
     }
 
-    Count most_pieces() const { return pieces_; }
+    // Of an exchange of so many numbers, in `parts` that stay whole. Small pieces cost more than
+    // they hide; each thread has one.
+    Count pieces_of(Count numbers, Count parts) const {
+        constexpr Count kMost = 8, kLeastNumbers = 2048;
+        const Count wanted = std::max(std::min(kMost, numbers / kLeastNumbers), threads_);
+        return std::min(parts, pieces_ > 0 ? pieces_ : wanted);
+    }
     int place_y() const { return static_cast<int>(layout_->place_y()); }
     int ranks_y() const { return static_cast<int>(layout_->ranks_y()); }
     const Layout &layout() const { return *layout_; }
@@ -155,7 +162,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
     }
 
     const Layout *layout_ = nullptr;
-    Count pieces_ = 1;
+    Count pieces_ = 0, threads_ = 1;
     MPI_Comm along_y_ = MPI_COMM_NULL, along_z_ = MPI_COMM_NULL;
     int below_ = MPI_PROC_NULL, above_ = MPI_PROC_NULL;
     std::vector<MPI_Datatype> types_;

@@ -43,8 +43,9 @@ void add_run(apps::CommandLine &line, Options &o) {
     line.word("--overlap", o.overlap, {"on", "off"},
               "whether inner cells are computed while halos are under way");
     line.number("--threads", o.threads, {1, 1024}, "of each rank, which compute");
-    line.number("--pieces", o.pieces, {1, 128},
-                "of each exchange of the pressure solver, where the program has them in pieces");
+    line.number("--pieces", o.pieces, {0, 128},
+                "of each exchange of the pressure solver, where the program has them in pieces; "
+                "0: up to 8 of at least 16 KiB");
     line.text("--output", o.output, "folder of the field and the statistics");
     line.word("--format", o.format, {"vtk", "hdf5"}, "of the field");
     line.text("--restart", o.restart, "go on from this file");

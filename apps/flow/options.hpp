@@ -21,7 +21,7 @@ struct Options {
     double time_step = 0, cfl = 0.5;
     std::int64_t steps = 100, check_every = 10;
     std::string transpose, overlap;  // "": the default of the program
-    std::int64_t threads = 1, pieces = 8;
+    std::int64_t threads = 1, pieces = 0;
     std::string output = "flow-out", format = "vtk", restart, save;
     bool no_output = false, quiet = false, json = false;
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures flow and writes its page of results, docs/results/flow/README.md, from the files of JSON lines beside it.
 
-    python3 apps/flow/page.py --measure all            # or some of node hosts rails progress levels scaling
+    python3 apps/flow/page.py --measure all            # or some of node hosts rails four progress levels scaling
     python3 apps/flow/page.py [--plots] [FOLDER]       # --plots needs matplotlib (Debian: python3-matplotlib)
     python3 apps/flow/page.py --check [FOLDER]         # exit status 1 if the page is not that of the files
 
@@ -23,7 +23,7 @@ from runs import MPI_NAMES, ROOT, read_lines  # noqa: E402  pylint: disable=wron
 NAMES = {"mpi": "MPI", "sennit": "converted", "pipelined": "pipelined"}
 PLACE = ("mpi", "hosts", "rails", "rate", "cells", "ranks_y", "ranks_z", "threads")
 FLOOR, SLOWED = 1.36, 1.25
-COMPARED = ("node", "hosts", "rails")
+COMPARED = ("node", "hosts", "rails", "four")
 KNOBS = {"progress": "progress", "levels": "level"}
 
 INTRODUCTION = """# flow: a step of a channel flow, with MPI and with Sennit
@@ -32,8 +32,9 @@ This page repeats figures 6 and 7 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: 
 MPI and with UNR. [flow](../../../apps/flow/README.md) describes the programs and defines the times. The scheme, the exchanges and the pipeline are those of the
 paper. Differences:
 
-- The MPIs are Open MPI 4.1.4 and MPICH 4.0.2 with their defaults.
-- Hosts are namespaces of one machine (`tools/cluster`), one processor each, joined by TCP (`net`). In some runs the rails are limited (*shaped*) to a rate.
+- The MPIs are Open MPI 4.1.4 and MPICH 4.0.2 with their defaults. Between four hosts Open MPI yields while it waits (`mpi_yield_when_idle`).
+- Hosts are namespaces of one machine (`tools/cluster`), joined by TCP (`net`), with one processor each; four hosts share two. In some runs the rails are
+  limited (*shaped*) to a rate.
 - A rank has one thread, and no processor is free for a progress thread.
 
 `apps/flow/page.py` writes this page; with `--measure all` it measures.
@@ -93,8 +94,9 @@ def network(row):
 
 
 def short_label(row):
-    """Without hosts and rails, which are in the title of a section."""
-    return f"{rate(row) + '; ' if row['hosts'] > 1 else ''}{row['cells']}³, {row['ranks_y']}×{row['ranks_z']}; {MPI_NAMES[row['mpi']]}"
+    """Without hosts and rails, if they are in the title of a section."""
+    place = {1: "", 2: f"{rate(row)}; "}.get(row["hosts"], f"{network(row).split(', ', 1)[-1]}; ")
+    return f"{place}{row['cells']}³, {row['ranks_y']}×{row['ranks_z']}; {MPI_NAMES[row['mpi']]}"
 
 
 def label(row):
@@ -212,6 +214,7 @@ TEXTS = {
     "node": ("On a node", ""),
     "hosts": ("Between two hosts, one rail", ""),
     "rails": ("Between two hosts, two rails", ""),
+    "four": ("Between four hosts", "MPICH 4.0.2 has no setting to yield."),
     "progress": ("The progress thread", "64³ cells, 2×1, two hosts, one rail of 2 Gbit/s, Open MPI. The paper reserves a core for its polling thread and gains 31 % instead of 20 %.\n"
                  "Here no processor can be reserved, so `processor=N` is left out."),
     "levels": ("Support levels", "The same with completion data of N bits (`SENNIT_PATHS=\"self,mapped,fabric:eager=0;events=N\"`); with `eager=0` no put is\n"

@@ -95,7 +95,7 @@ void Run::prepare() {
         case_ = std::make_unique<Case>(options_, *grid_, *layout_);
         statistics_ = std::make_unique<Statistics>(*layout_);
     });
-    exchange_.open(*layout_, options_.pieces);
+    exchange_.open(*layout_, options_.pieces, options_.threads);
     solver_ =
         std::make_unique<Solver>(exchange_, *kernels_, case_->physics(), options_.bulk,
                                  Manner{*threads_, options_.transpose, options_.overlap == "on"});
@@ -297,7 +297,8 @@ void Run::report() {
     result.add("transpose", options_.transpose);
     result.add("overlap", options_.overlap);
     result.add("threads", options_.threads);
-    result.add("pieces", std::max(exchange_.pieces(Leg::to_y), exchange_.pieces(Leg::down)));
+    result.add("pieces_transpose", exchange_.pieces(Leg::to_y));
+    result.add("pieces_tridiagonal", exchange_.pieces(Leg::down));
     result.add("coupled_pairs", solver_->coupled());
     add_physics(result);
     for (std::size_t part = 0; part < kParts; ++part)
