@@ -267,6 +267,11 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
                 event.place = group.attached->gptr;
                 event.bytes = group.packed->bytes;
                 event.layout = group.packed;
+            } else if (event.bytes != 0 &&
+                       signal::post_short(
+                           rank_, remote, messages,
+                           {part.place, group.attached->live_value, event.data, event.bytes})) {
+                return SENNIT_OK;
             }
         }
         return signal::start_posted(rank_, event);

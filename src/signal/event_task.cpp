@@ -238,8 +238,9 @@ sennit_status post_accepted(Rank &rank, const EventArgs &args) {
                : status;
 }
 
-bool post_short(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, op::ShortEvent put) {
-    op::EventTask task{remote.signal.handle, 1, epoch, 0, 0};
+bool post_short(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                op::ShortEvent put) {
+    op::EventTask task{remote.signal.handle, messages.count, messages.epoch, 0, 0};
     task.set(op::EventAction::count, 0);
     put.task = &task;
     put.check = read_late_answer;

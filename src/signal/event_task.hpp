@@ -50,9 +50,10 @@ sennit_status post_event(Rank &rank, const EventArgs &args);
 // For an event that the owner is known to accept: the call ends when the message is sent, and flush
 // reports errors of the answer.
 sennit_status post_accepted(Rank &rank, const EventArgs &args);
-// As post_accepted() for one message with the put's data; sets the put's task and check. False: it
-// was not sent, use post_accepted().
-bool post_short(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, op::ShortEvent put);
+// As post_accepted() for messages with the put's data; sets the put's task and check. False:
+// nothing was sent, use post_accepted().
+bool post_short(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                op::ShortEvent put);
 // As post_accepted(), but the caller waits until the message is sent: op::engine_await_sent().
 sennit_status start_posted(Rank &rank, const EventArgs &args);
 // Holds the event until event->awaited operations that name it are complete; flush reports a later

@@ -240,7 +240,7 @@ bool notify_short(Rank &rank, Attached &attached, const NotifyArgs &args) {
     place.offset += args.offset;
     const std::uint64_t epoch = own.next();
     if (!is_known_accepted(rank, remote, epoch) ||
-        !post_short(rank, remote, epoch, {place, attached.live_value, args.local, args.bytes}))
+        !post_short(rank, remote, {epoch, 1}, {place, attached.live_value, args.local, args.bytes}))
         return false;
     runtime::note_sent(rank, remote.signal, epoch);
     own.set_next(epoch + 1);

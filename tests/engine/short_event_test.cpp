@@ -71,21 +71,22 @@ struct Sender {
         return place;
     }
     bool post_short(std::size_t bytes = 8, std::uint64_t offset = 16,
-                    std::uint32_t other_segment = 0) {
-        op::EventTask task{pair.arrived.handle, 1, 0, 0, 0};
+                    std::uint32_t other_segment = 0, const signal::Messages &messages = {0, 1}) {
+        op::EventTask task{pair.arrived.handle, messages.count, messages.epoch, 0, 0};
         task.set(op::EventAction::count, 0);
         const auto check = [](Rank &, int, const op::EventTask &, std::uint64_t) {
             return SENNIT_OK;
         };
         const bool is_sent = op::engine_post_short(
             rank, {place(offset), to.live_value + other_segment, data.data(), bytes, &task, check});
-        sent += is_sent ? 1 : 0;
+        sent += is_sent ? messages.count : 0;
         return is_sent;
     }
-    void post_otherwise(std::size_t bytes = 8) {
-        pair.ok(signal::start_posted(rank, {&to.put.remote, {0, 1}, place(16), data.data(), bytes}),
-                "start_posted");
-        ++sent;
+    void post_otherwise(std::size_t bytes = 8, const signal::Messages &messages = {0, 1}) {
+        pair.ok(
+            signal::start_posted(rank, {&to.put.remote, messages, place(16), data.data(), bytes}),
+            "start_posted");
+        sent += messages.count;
     }
     void put() { pair.ok(sennit_put_nbi(place(0), data.data(), 8), "put_nbi"); }
     void flush() const { pair.ok(sennit_flush(1, kLong), "flush"); }
@@ -118,38 +119,85 @@ void run(const std::function<void(Sender &, Noting &)> &body) {
     EXPECT_EQ(job.fault, "");
 }
 
+// Expects the last two tasks of the transport to be the same, but for their numbers.
+void expect_same(const Noting &noting) {
+    ASSERT_EQ(noting.tasks.size(), 2u);
+    const transport::Operation &mine = noting.tasks[0].operation;
+    const transport::Operation &other = noting.tasks[1].operation;
+    EXPECT_EQ(noting.tasks[0].payload, noting.tasks[1].payload);
+    EXPECT_EQ(mine.rail, other.rail);
+    EXPECT_EQ(mine.is_hint, other.is_hint);
+    EXPECT_EQ(mine.peer, other.peer);
+    EXPECT_EQ(mine.remote.pointer, other.remote.pointer);
+    EXPECT_EQ(mine.remote.handle, other.remote.handle);
+    EXPECT_EQ(mine.offset, other.offset);
+    EXPECT_EQ(mine.is_in_room, other.is_in_room);
+    EXPECT_EQ(mine.is_in_room, noting.has_rooms && mine.bytes > kInside);
+    EXPECT_EQ(mine.bytes, other.bytes);
+    EXPECT_EQ(mine.completed, other.completed);
+    transport::Task task = mine.task;
+    EXPECT_EQ(task.sequence + 1, other.task.sequence);
+    ++task.sequence;
+    EXPECT_EQ(std::memcmp(&task, &other.task, sizeof task), 0);
+}
+
 TEST(short_event, its_task_is_that_of_the_general_way) {
     run([](Sender &sender, Noting &noting) {
-        for (const std::size_t bytes :
-             {std::size_t{1}, std::size_t{13}, kInside, kInside + 1, kMostBytes, kMostBytes}) {
-            noting.has_rooms = !noting.tasks.empty() && noting.tasks[0].operation.bytes == bytes;
-            noting.tasks.clear();
-            EXPECT_TRUE(sender.post_short(bytes));
-            sender.expect_sound();
-            sender.post_otherwise(bytes);
-            sender.expect_sound();
-            ASSERT_EQ(noting.tasks.size(), 2u);
-            const transport::Operation &mine = noting.tasks[0].operation;
-            const transport::Operation &other = noting.tasks[1].operation;
-            EXPECT_EQ(noting.tasks[0].payload, noting.tasks[1].payload);
-            EXPECT_EQ(mine.rail, other.rail);
-            EXPECT_EQ(mine.is_hint, other.is_hint);
-            EXPECT_EQ(mine.peer, other.peer);
-            EXPECT_EQ(mine.remote.pointer, other.remote.pointer);
-            EXPECT_EQ(mine.remote.handle, other.remote.handle);
-            EXPECT_EQ(mine.offset, other.offset);
-            EXPECT_EQ(mine.is_in_room, other.is_in_room);
-            EXPECT_EQ(mine.bytes, other.bytes);
-            EXPECT_EQ(mine.completed, other.completed);
-            transport::Task task = mine.task;
-            EXPECT_EQ(task.sequence + 1, other.task.sequence);
-            ++task.sequence;
-            EXPECT_EQ(std::memcmp(&task, &other.task, sizeof task), 0);
-            EXPECT_EQ(mine.is_in_room, noting.has_rooms);
+        for (const bool has_rooms : {false, true}) {
+            noting.has_rooms = has_rooms;
+            for (const std::size_t bytes :
+                 {std::size_t{1}, std::size_t{13}, kInside, kInside + 1, kMostBytes}) {
+                noting.tasks.clear();
+                EXPECT_TRUE(sender.post_short(bytes));
+                sender.expect_sound();
+                sender.post_otherwise(bytes);
+                sender.expect_sound();
+                expect_same(noting);
+            }
         }
-        EXPECT_EQ(noting.rooms_in_use, 2);
+        EXPECT_EQ(noting.rooms_in_use, 4);
         sender.flush();
         EXPECT_EQ(noting.rooms_in_use, 0);
+    });
+}
+
+TEST(short_event, several_messages_and_the_current_epoch_go_in_it_too) {
+    run([](Sender &sender, Noting &noting) {
+        for (const signal::Messages messages :
+             {signal::Messages{0, 3}, signal::Messages{SENNIT_EPOCH_CURRENT, 2}}) {
+            noting.tasks.clear();
+            EXPECT_TRUE(sender.post_short(kMostBytes, 16, 0, messages));
+            sender.post_otherwise(kMostBytes, messages);
+            expect_same(noting);
+        }
+    });
+}
+
+// A plan of one put with data that fits into its message: by the short way, and otherwise after a
+// fence.
+TEST(short_event, it_is_the_message_of_a_plan) {
+    run([](Sender &sender, Noting &noting) {
+        const Pair &pair = sender.pair;
+        sennit_plan plan = SENNIT_PLAN_NULL;
+        pair.ok(sennit_plan_create(&plan), "plan_create");
+        pair.ok(sennit_plan_put(plan, pair.block, 16, sender.data.data(), kMostBytes), "plan_put");
+        pair.ok(sennit_plan_commit(plan, SENNIT_EPOCH_CURRENT, 0), "plan_commit");
+        for (const bool after_fence : {false, true}) {
+            if (after_fence) {
+                EXPECT_TRUE(sender.post_short());
+                noting.tasks.pop_back();
+                EXPECT_EQ(op::engine_fence(sender.rank, 1), SENNIT_OK);
+            }
+            EXPECT_EQ(sender.queue.next_put_is_barrier, after_fence);
+            pair.ok(sennit_plan_start(plan), "plan_start");
+            pair.ok(sennit_plan_wait(plan, kLong), "plan_wait");
+            EXPECT_FALSE(sender.queue.next_put_is_barrier);
+            sender.flush();
+            ++sender.sent;
+        }
+        ASSERT_EQ(noting.tasks.size(), 2u);
+        EXPECT_EQ(noting.tasks[0].payload, noting.tasks[1].payload);
+        pair.ok(sennit_plan_destroy(plan), "plan_destroy");
     });
 }
 
