@@ -18,12 +18,13 @@ target_compile_definitions(sennit_cli PRIVATE
     "SENNIT_BENCH_MPICH=\"${SENNIT_LAUNCH_MPICH}\"")
 
 # `sennit report` is a program in Python. The build tree has a link to its sources. An installation has it beside the
-# measuring programs, with the modules that it shares with the studies.
+# measuring programs, with the modules that it shares with the pages of docs/results.
 cmake_path(SET report_folder NORMALIZE "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${SENNIT_BENCH_LIBEXEC}")
 file(MAKE_DIRECTORY "${report_folder}")
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/bench/report" "${report_folder}/report" SYMBOLIC)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/report/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/report"
     COMPONENT programs FILES_MATCHING PATTERN "*.py" PATTERN "*.j2" PATTERN "results*.py" EXCLUDE)
-install(FILES "${PROJECT_SOURCE_DIR}/apps/common/study/figures.py" "${PROJECT_SOURCE_DIR}/apps/common/study/pages.py"
-    "${PROJECT_SOURCE_DIR}/apps/common/study/runs.py"
-    DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/report" COMPONENT programs)
+foreach(module charts lines pages runs)
+    install(FILES "${PROJECT_SOURCE_DIR}/bench/study/${module}.py" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/report"
+        COMPONENT programs)
+endforeach()

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "common", "study"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "bench", "study"))
 import runs  # noqa: E402  pylint: disable=wrong-import-position
 
 PARTS = ("velocity_compute", "velocity_halo", "pressure_compute", "pressure_transpose", "pressure_tridiagonal", "pressure_halo",

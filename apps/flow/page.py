@@ -13,9 +13,9 @@ import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "common", "study")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "bench", "study")]
+import charts  # noqa: E402  pylint: disable=wrong-import-position
 import compare  # noqa: E402  pylint: disable=wrong-import-position
-import figures  # noqa: E402  pylint: disable=wrong-import-position
 import measure  # noqa: E402  pylint: disable=wrong-import-position
 from pages import machine_of, table, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
 from runs import MPI_NAMES, ROOT, read_lines  # noqa: E402  pylint: disable=wrong-import-position
@@ -251,46 +251,43 @@ def sections(files):
         yield f"{head['rounds']} rounds" + (f", {len(slow)} of {len(rows)} runs slowed" if slow else "") + f". {machine_of(head)}"
 
 
-PARTS = (("velocity_compute", "velocity: compute", "C0"), ("velocity_halo", "velocity: communication", "C1"), ("pressure_compute", "pressure: compute", "C2"),
-         (("pressure_transpose", "pressure_tridiagonal", "pressure_halo"), "pressure: communication", "C3"))
+PARTS = {"velocity: compute": ("velocity_compute",), "velocity: communication": ("velocity_halo",), "pressure: compute": ("pressure_compute",),
+         "pressure: communication": ("pressure_transpose", "pressure_tridiagonal", "pressure_halo")}
 
 
-def plot_parts(plt, folder, files):
-    bars = [(f"{label(rows[0])}, {NAMES[kind]}", rows) for name in COMPARED if name in files for group in groups_of(files[name][1]).values()
-            for (kind, _, _), rows in group.items()]
-    figure, axis = plt.subplots(figsize=(figures.WIDTH_IN, 0.17 * len(bars) + 1))
-    left = [0.0] * len(bars)
-    for part, name, colour in PARTS:
-        parts = (part,) if isinstance(part, str) else part
-        widths = [sum(middle(rows, one) for one in parts) for _, rows in bars]
-        axis.barh(range(len(bars)), widths, left=left, label=name, color=colour)
-        left = [a + b for a, b in zip(left, widths)]
-    axis.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=6)
-    axis.invert_yaxis()
-    axis.set(xlabel="ms of a step", ylim=(len(bars) - 0.4, -0.6))
-    axis.legend(fontsize=7)
-    figures.save(plt, figure, folder, "figure-6.png")
+def plot_parts(folder, files):
+    """Axes for each network and number of cells."""
+    found = {}
+    for group in (group for name in COMPARED if name in files for group in groups_of(files[name][1]).values()):
+        for (kind, _, _), rows in group.items():
+            row, steps = rows[0], list(map(ms, rows))
+            found.setdefault(f"{network(row)}; {row['cells']}³ cells", []).append(
+                (f"{row['ranks_y']}×{row['ranks_z']}; {MPI_NAMES[row['mpi']]}, {NAMES[kind]}", [sum(middle(rows, one) for one in part) for part in PARTS.values()],
+                 min(steps), max(steps)))
+    figure, axes = charts.new(2, -(-len(found) // 2), height=0.6 * charts.HEIGHT_IN)
+    for axis, (title, bars) in zip(axes, found.items()):
+        charts.bars(axis, bars, PARTS, title=title, xlabel="ms of a step")
+        axis.tick_params("y", labelsize=7)
+    for axis in axes[len(found):]:
+        axis.remove()
+    charts.save(figure, folder, "figure-6.png", "range of the rounds' steps")
 
 
-def plot_scaling(plt, folder, rows):
+def plot_scaling(folder, rows):
+    """Axes for each number of cells and MPI."""
     rows = [row for row in rows if row["threads"] == 1 and (row["hosts"] > 1 or row["ranks_y"] == 1)]
-    sizes = sorted({row["cells"] for row in rows})
-    figure, axes = plt.subplots(1, len(sizes), figsize=(figures.WIDTH_IN, figures.HEIGHT_IN), squeeze=False)
-    for axis, size in zip(axes[0], sizes):
-        for mpi in measure.MPIS:
-            for kind, style in zip(measure.KINDS, ("o-", "s--", "^:")):
-                points = {}
-                for row in rows:
-                    if (row["cells"], row["mpi"], row["kind"]) == (size, mpi, kind):
-                        points.setdefault(row["ranks_y"] * row["ranks_z"], []).append(ms(row))
-                ranks = sorted(points)
-                axis.plot(ranks, [statistics.median(points[one]) for one in ranks], style, color=figures.COLOURS[mpi], label=f"{MPI_NAMES[mpi]}, {NAMES[kind]}")
-        first = statistics.median(ms(row) for row in rows if row["cells"] == size and row["ranks_y"] * row["ranks_z"] == 1)
-        axis.plot((1, 2, 4), (first, first / 2, first / 4), "k-", linewidth=0.7, label="ideal")
-        axis.set(xscale="log", yscale="log", xlabel="ranks (2, 4: a host each)", ylabel="step, ms", title=f"{size}³ cells")
-        axis.set_xticks((1, 2, 4), ("1", "2", "4"))
-        axis.legend(fontsize=7)
-    figures.save(plt, figure, folder, "figure-7.png")
+    found = {}
+    for row in rows:
+        name = MPI_NAMES[row["mpi"]] if row["kind"] == "mpi" else f"Sennit, {NAMES[row['kind']]}"
+        found.setdefault((row["cells"], row["mpi"]), {}).setdefault(name, {}).setdefault(row["ranks_y"] * row["ranks_z"], []).append(ms(row))
+    figure, axes = charts.new(len(found))
+    for axis, ((cells, mpi), series) in zip(axes, found.items()):
+        first = statistics.median(ms(row) for row in rows if row["cells"] == cells and row["ranks_y"] * row["ranks_z"] == 1)
+        axis.plot((1, 2, 4), (first, first / 2, first / 4), "k:", label="ideal")
+        charts.curves(axis, {name: [(ranks, statistics.median(times), min(times), max(times)) for ranks, times in points.items()] for name, points in series.items()},
+                      yscale="log", xlabel="ranks (2, 4: a host each)", ylabel="step, ms", title=f"{cells}³ cells, {MPI_NAMES[mpi]}")
+        charts.ticks(axis, (1, 2, 4))
+    charts.save(figure, folder, "figure-7.png", "range of the rounds")
 
 
 def main():
@@ -308,11 +305,10 @@ def main():
     paths = {name: os.path.join(arguments.folder, name + ".jsonl") for name in measure.FILES}
     files = {name: read_rows(path) for name, path in paths.items() if os.path.exists(path)}
     if arguments.plots:
-        plt = figures.pyplot()
         if any(name in files for name in COMPARED):
-            plot_parts(plt, arguments.folder, files)
+            plot_parts(arguments.folder, files)
         if "scaling" in files:
-            plot_scaling(plt, arguments.folder, files["scaling"][1])
+            plot_scaling(arguments.folder, files["scaling"][1])
     return write_or_check(os.path.join(arguments.folder, "README.md"), "\n\n".join(sections(files)) + "\n", "page.py")
 
 

@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "common", "study"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "bench", "study"))
 import runs  # noqa: E402  pylint: disable=wrong-import-position
 from programs import Program  # noqa: E402  pylint: disable=wrong-import-position
 

@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "apps", "common", "study"))
+sys.path.insert(0, os.path.join(HERE, "..", "study"))
 from runs import ENVIRONMENT, head_of, write_lines  # noqa: E402  pylint: disable=wrong-import-position
 
 

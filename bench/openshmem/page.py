@@ -12,8 +12,8 @@ import sys
 
 import reasons
 from compare import ratios
-from pages import table, text_of_bytes, write_or_check
-from runs import ROOT, read_lines
+from pages import folder_of, machine_of, table, text_of_bytes, write_or_check
+from runs import read_lines
 
 PAIR, EXCHANGE, CROWD = "pair.jsonl", "exchange.jsonl", "crowd.jsonl"
 OURS = "sennit"
@@ -147,8 +147,7 @@ def everything(rows, names):
 
 
 def measured(head):
-    machine = head["machine"]
-    return f"{head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {head['load']}; {head['jobs']} jobs of each."
+    return f"{machine_of(head, commands=False).rstrip('.')}; {head['jobs']} jobs of each."
 
 
 def launch_of(command):
@@ -181,8 +180,7 @@ def page(folder):
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "--check"]
-    folder = words[0] if words else os.path.join(ROOT, "docs", "results", "openshmem")
+    folder = folder_of("openshmem")
     return write_or_check(os.path.join(folder, "README.md"), page(folder), "page.py")
 
 

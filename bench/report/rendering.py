@@ -1,34 +1,22 @@
 """Makes the page of a report by Jinja2 from page.html.j2; plots.py draws. Called by report.py; reads nothing else."""
 import base64
-import io
 import os
-import re
 
 import jinja2
 
-import figures as study
+import charts
 import parts
 import plots
-from pages import text_of_bytes
-from plots import JOBS, short_time
+from pages import text_of_bytes, time_text
+from plots import JOBS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def svg_of(plt, figure):
-    """An SVG with text as text, without the head of an SVG file."""
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
-    image = text.getvalue()[text.getvalue().index("<svg"):]
-    return re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"|<svg ([^>]*?)height="[^"]*" ([^>]*?)width="[^"]*"',
-                  lambda match: "<svg role=\"img\" " + " ".join(filter(None, match.groups())), image, count=1)
-
-
-def section(plt, part):
+def section(part):
     about, some = parts.BY_NAME[part["name"]], parts.figures_of(part)
     return {**part, "title": about.title, "question": about.question, "answers": parts.answers_of(part["name"], some), "rows": list(plots.rows_of(some)),
-            "paper": about.paper if about.answers else "", "plots": [(caption, svg_of(plt, draw(plt, mine))) for caption, draw, mine in plots.panels(some)],
+            "paper": about.paper if about.answers else "", "plots": [(caption, charts.svg_of(draw(mine), plots.whisker_of(mine))) for caption, draw, mine in plots.panels(some)],
             "left_out": [line for line in part["lines"] if line.get("map") == "left-out"]}
 
 
@@ -39,7 +27,7 @@ def compared(comparison):
     order = ("slower", "slower, as the machine is", "faster", "faster, as the machine is", "only in the old one", "only in the new one", "within the noise")
 
     def text(one):
-        return "–" if one is None else f"{short_time(one['median'])} ({short_time(one['low'])} to {short_time(one['high'])})"
+        return "–" if one is None else f"{time_text(one['median'])} ({time_text(one['low'])} to {time_text(one['high'])})"
     rows = [{**row, "size": text_of_bytes(row["x"]), "job": JOBS.get(row["job"], row["job"]), "old": text(row["old"]), "new": text(row["new"]),
              "ratio": "–" if row["ratio"] is None else f"{row['ratio']:.2f} ×"} for row in comparison["rows"] if row["verdict"] != "within the noise"]
     rows.sort(key=lambda row: order.index(row["verdict"]))
@@ -48,9 +36,7 @@ def compared(comparison):
 
 def page(report, comparison):
     """The page as HTML that loads no other files."""
-    plt = study.pyplot()
-    plt.rcParams.update({**plots.STYLE, "svg.fonttype": "none", "svg.hashsalt": "sennit"})
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     topology = base64.b64encode(report.get("topology", "").encode()).decode()
     return environment.get_template("page.html.j2").render(
-        report=report, sections=[section(plt, part) for part in report["parts"]], topology=topology, comparison=compared(comparison))
+        report=report, sections=[section(part) for part in report["parts"]], topology=topology, comparison=compared(comparison))

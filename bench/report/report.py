@@ -14,7 +14,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
-sys.path.append(os.path.join(ROOT, "apps", "common", "study"))  # an installation has its modules here
+sys.path.append(os.path.join(ROOT, "bench", "study"))  # an installation has its modules here
 MODULES = {"matplotlib": "python3-matplotlib", "jinja2": "python3-jinja2"}
 SYSTEM_PYTHON = "/usr/bin/python3"  # for which distributions package modules
 MINUTES = {"quick": 1.8, "full": 29}

@@ -12,13 +12,13 @@ import os
 import sys
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "apps", "common", "study"))
+sys.path.insert(0, os.path.join(ROOT, "bench", "study"))
+import charts  # noqa: E402  pylint: disable=wrong-import-position
 import claims  # noqa: E402  pylint: disable=wrong-import-position
-import figures as study  # noqa: E402  pylint: disable=wrong-import-position
 import parts  # noqa: E402  pylint: disable=wrong-import-position
 import plots  # noqa: E402  pylint: disable=wrong-import-position
 import report  # noqa: E402  pylint: disable=wrong-import-position
-from pages import machine_of, table, text_of_bytes, text_of_us, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
+from pages import machine_of, table, text_of_bytes, three_digits, time_text, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
 from runs import head_of, read_lines, write_lines  # noqa: E402  pylint: disable=wrong-import-position
 from results_text import FOUND, INTRODUCTION, TITLES  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -60,7 +60,7 @@ def crossed(corner, figures, down, across, cell):
 
 def time_and_spread(one):
     """The median and range, with one unit if all three have the same."""
-    low, high, middle = (plots.short_time(one[key]) for key in ("low", "high", "median"))
+    low, high, middle = (time_text(one[key]) for key in ("low", "high", "median"))
     if low.split(" ")[1] == middle.split(" ")[1] == high.split(" ")[1]:
         low, high = low.split(" ")[0], high.split(" ")[0]
     return f"{middle} ({low.replace(' ', '')}–{high.replace(' ', '')})"
@@ -70,17 +70,13 @@ def place_of(one):
     return one["group"].split(", ", 1)[1]
 
 
-def ms_text(nanoseconds):
-    value = nanoseconds / 1e6
-    return f"{value:.3f}" if value < 1 else text_of_us(value)
-
-
 def kernel_table(figures):
-    low = {group: min(one["median"] for one in figures if one["group"] == group) for group in {one["group"] for one in figures}}
+    least = {group: min(one["median"] for one in figures if one["group"] == group) for group in {one["group"] for one in figures}}
 
     def cell(one):
-        mark = "**" if one["median"] == low[one["group"]] else ""
-        return f"{mark}{ms_text(one['median'])}{mark} ({ms_text(one['low'])}–{ms_text(one['high'])})"
+        middle, low, high = (three_digits(value) for value in plots.values_of(one, 1e6))
+        mark = "**" if one["median"] == least[one["group"]] else ""
+        return f"{mark}{middle}{mark} ({low}–{high})"
     return crossed("latency, ms", sorted(figures, key=lambda one: not plots.is_ours(one)), lambda one: one["series"], place_of, cell)
 
 
@@ -115,10 +111,8 @@ def image_name(file, number):
 
 
 def draw(folder, section, figures):
-    plt = study.pyplot()
-    plt.rcParams.update(plots.STYLE)
     for number, (_, drawing, mine) in enumerate(plots.panels(drawn(figures)), 1):
-        study.save(plt, drawing(plt, mine), folder, image_name(section, number), tight=False)
+        charts.save(drawing(mine), folder, image_name(section, number), plots.whisker_of(mine))
 
 
 def sections(name, files):

@@ -12,7 +12,7 @@ import shlex
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "apps", "common", "study"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "study"))
 from runs import ROOT, head_of, write_lines  # noqa: E402  pylint: disable=wrong-import-position
 
 HOSTS = "--cluster tools/cluster"

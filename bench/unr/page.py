@@ -7,13 +7,12 @@ differ; with --plots it draws the two figures, too, for which matplotlib is need
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "apps", "common", "study"))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
-import figures  # noqa: E402  pylint: disable=wrong-import-position
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "study"))
+import charts  # noqa: E402  pylint: disable=wrong-import-position
 import lines as bench_lines  # noqa: E402  pylint: disable=wrong-import-position
 from lines import bench_of, is_raw, least, pick, sizes_of, way_of  # noqa: E402  pylint: disable=wrong-import-position
-from pages import table, text_of_bytes, text_of_us, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
-from runs import MPI_NAMES, ROOT, read_lines  # noqa: E402  pylint: disable=wrong-import-position
+from pages import folder_of, table, text_of_bytes, three_digits, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
+from runs import MPI_NAMES, read_lines  # noqa: E402  pylint: disable=wrong-import-position
 
 OURS = "sennit-put-notify"
 ONLY_MEASURED = (64, 16 << 10, 256 << 10)  # sizes in the files that the tables of messages and plans leave out
@@ -32,8 +31,7 @@ def machines(heads):
 
 def us_text(nanoseconds):
     """Microseconds, three digits."""
-    value = nanoseconds / 1e3
-    return f"{value:.3f}" if value < 1 else text_of_us(value)
+    return three_digits(nanoseconds / 1e3)
 
 
 def one_message(rows, job, size):
@@ -134,13 +132,13 @@ def rail_table(rows):
     return table(["", "rails, Mbit/s", "of the faster rail", "of the sum"], lines)
 
 
-def shared_gains(rows, bench, begin="sennit-"):
-    """[(size, gain in throughput)]"""
+def shared_gains(rows, bench, begin="sennit-", key="median_ns"):
+    """[(size, gain in throughput)], by this time of ours"""
     gains = []
     for size in sizes_of(bench_of(rows, bench)):
         found = pick(rows, bench=bench, bytes=size)
         ours = next(row for row in found if row["subject"].startswith(begin))
-        gains.append((size, least([row for row in found if is_raw(row)])["median_ns"] / ours["median_ns"] - 1))
+        gains.append((size, least([row for row in found if is_raw(row)])["median_ns"] / ours[key] - 1))
     return gains
 
 
@@ -186,32 +184,41 @@ def progress_table(rows):
                   "threads alone, %", "threads under puts, %"], lines)
 
 
+def points_of(rows):
+    """For a curve: µs by size, with the 5th and 95th percentile."""
+    return sorted((row["bytes"], *(row[key] / 1e3 for key in ("median_ns", "p5_ns", "p95_ns"))) for row in rows if row)
+
+
+def message_curves(rows):
+    kinds = {"bare": ("openmpi", "raw"), "Sennit": ("openmpi", "sennit"), **{f"{MPI_NAMES[mpi]}, {text}": (mpi, key) for mpi in MPI_NAMES
+                                                                             for key, text in (("two", "two-sided"), ("one", "one-sided"))}}
+    return {name: points_of(one_message(rows, job, size)[key] for size in sizes_of(rows)) for name, (job, key) in kinds.items()}
+
+
+def library_curves(rows):
+    rows = pick(rows, hosts=2)
+    return {OTHERS.get(job, job): points_of(least(pick(rows, job=job, bytes=size)) for size in sizes_of(rows)) for job in dict.fromkeys(row["job"] for row in rows)}
+
+
 def plot(folder, files):
-    plt = figures.pyplot()
-    figure, axes = plt.subplots(1, 2, figsize=(figures.WIDTH_IN, figures.HEIGHT_IN))
-    for axis, name, title in ((axes[0], "notify-hosts", "between two hosts"), (axes[1], "notify-node", "on a node")):
-        rows = files[name][1]
-        sizes = sizes_of(rows)
-        curves = {"bare": ("openmpi", "raw", "k--"), "Sennit": ("openmpi", "sennit", "C0-"), "Open MPI, two-sided": ("openmpi", "two", "C1-"),
-                  "Open MPI, one-sided": ("openmpi", "one", "C1:"), "MPICH, two-sided": ("mpich", "two", "C2-"), "MPICH, one-sided": ("mpich", "one", "C2:")}
-        for label, (job, key, style) in curves.items():
-            axis.plot(sizes, [one_message(rows, job, size)[key]["median_ns"] / 1e3 for size in sizes], style, label=label)
-        if name == "notify-hosts" and "libraries" in files:
-            for number, job in enumerate(sorted({row["job"] for row in files["libraries"][1]} - {"bare"})):
-                found = sorted((row["bytes"], row["median_ns"] / 1e3) for row in pick(files["libraries"][1], job=job, hosts=2))
-                axis.plot(*zip(*found), f"C{3 + number}-.", label=OTHERS[job])
-        axis.set(xscale="log", yscale="log", xlabel="bytes", ylabel="half a round trip, µs", title=f"A message and its event, {title}")
-        axis.legend(fontsize=7)
-    figures.save(plt, figure, folder, "figure-4.png")
-    figure, axis = plt.subplots(figsize=(figures.WIDTH_IN / 2, figures.HEIGHT_IN))
+    found = {"between two hosts": message_curves(files["notify-hosts"][1]), "on a node": message_curves(files["notify-node"][1])}
+    if "libraries" in files:
+        found["between two hosts, other libraries"] = library_curves(files["libraries"][1])
+    figure, axes = charts.new(len(found))
+    for axis, (title, series) in zip(axes, found.items()):
+        charts.curves(axis, series, title=title, xlabel="size", ylabel="half a round trip, µs", yscale="log")
+        charts.size_ticks(axis, [size for points in series.values() for size, *_ in points], most=5)
+    charts.save(figure, folder, "figure-4.png", "5th to 95th percentile")
+    figure, (axis,) = charts.new(width=charts.WIDTH_IN / 2)
+    series = {}
     for bench, label in (("rails-steady", "computations of T"), ("rails-unsteady", "computations of N(T, 0.3 T)")):
-        gains = shared_gains(files["shared"][1], bench)
-        axis.plot([size for size, _ in gains], [100 * gain for _, gain in gains], "o-", label=label)
+        found = [dict(shared_gains(files["shared"][1], bench, key=key)) for key in ("median_ns", "p95_ns", "p5_ns")]
+        series[label] = [(size, *(100 * gains[size] for gains in found)) for size in found[0]]
+    charts.curves(axis, series, xlabel="size", ylabel="gain of throughput, %", title="Two pairs share two rails")
+    charts.size_ticks(axis, found[0])
     axis.axhline(100 / 3, color="grey", linestyle=":", label="the paper: ideal, T")
     axis.axhline(10, color="grey", linestyle="--", label="the paper: N(T, 0.3 T), large messages")
-    axis.set(xscale="log", xlabel="bytes", ylabel="gain of throughput, %", title="Two pairs share two rails")
-    axis.legend(fontsize=7)
-    figures.save(plt, figure, folder, "figure-5.png")
+    charts.save(figure, folder, "figure-5.png", "Sennit's 5th to 95th percentile")
 
 
 INTRODUCTION = """# Notified RMA between hosts: the measurements of the paper on UNR
@@ -291,8 +298,7 @@ def files_of(folder):
 
 
 def main():
-    words = [word for word in sys.argv[1:] if not word.startswith("--")]
-    folder = words[0] if words else os.path.join(ROOT, "docs", "results", "unr")
+    folder = folder_of("unr")
     if "--plots" in sys.argv[1:]:
         plot(folder, files_of(folder))
     return write_or_check(os.path.join(folder, "README.md"), page(folder), "page.py")

@@ -233,7 +233,7 @@ def what_is_not_understood_is_refused_or_named(folder):
         need((run.returncode, run.stdout) == (code, "") and text in run.stderr, f"{words}: {run.returncode} {run.stdout}{run.stderr}")
     unbuilt = os.path.join(folder, "unbuilt")
     os.mkdir(unbuilt)
-    for name in ("tools", "apps"):
+    for name in ("tools", "apps", "bench"):
         os.symlink(os.path.join(PROJECT, name), os.path.join(unbuilt, name))
     write(unbuilt, {"own_sennit.c": "#include <sennit/sennit.h>\n"})
     run = subprocess.run([sys.executable, os.path.join(unbuilt, "tools", "productivity"), "--kernels", unbuilt], capture_output=True, text=True,

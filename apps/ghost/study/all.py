@@ -10,7 +10,7 @@ import os
 
 import jobs
 import runs
-from figures import draw, run_script
+from runs import draw, run_script
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 

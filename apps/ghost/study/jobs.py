@@ -6,7 +6,7 @@ import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "study"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "bench", "study"))
 import runs  # noqa: E402  pylint: disable=wrong-import-position
 from runs import LAUNCHERS, MPI_NAMES, ROOT, command_line, head_of, read_lines, write_lines  # noqa: E402,F401  pylint: disable=C0413,W0611
 
@@ -46,9 +46,13 @@ def is_of(row, kind):
     return (row["mpi"], row["shared"], row.get("notified", False)) == kind
 
 
-def label_of(row):
+def program_name(row):
     name = "Sennit" if row["mpi"] is None else MPI_NAMES[row["mpi"]] + (", shared by hand" if row["shared"] else "")
-    name += ", notified" if is_of(row, NOTIFIED) else ""
+    return name + (", notified" if is_of(row, NOTIFIED) else "")
+
+
+def label_of(row):
+    name = program_name(row)
     return name if row["faces"] == "chosen" else f"{name}, {row['faces']}" + (", two copies" if row["tuned"] else "")
 
 

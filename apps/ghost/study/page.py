@@ -221,8 +221,7 @@ def page(folder):
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "--check"]
-    folder = words[0] if words else os.path.join(jobs.ROOT, "docs", "results", jobs.RESULTS)
+    folder = pages.folder_of(jobs.RESULTS)
     return pages.write_or_check(os.path.join(folder, "README.md"), page(folder), "page.py")
 
 

@@ -9,7 +9,7 @@ minute and shows only that everything works. Where matplotlib is missing the plo
 import os
 
 import jobs
-from figures import draw, run_script
+from runs import draw, run_script
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 

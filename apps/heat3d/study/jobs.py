@@ -5,7 +5,7 @@ import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "study"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "bench", "study"))
 import runs  # noqa: E402  pylint: disable=wrong-import-position
 from runs import (LAUNCHERS, MPI_NAMES, ROOT, command_line, head_of, read_lines,  # noqa: E402,F401  pylint: disable=C0413,W0611
                   run_words, write_lines)

@@ -13,7 +13,7 @@ import plots
 import scaling
 import targets
 import versions
-from pages import machine_of, table, text_of_bytes, text_of_us, write_or_check
+from pages import folder_of, machine_of, table, text_of_bytes, text_of_us, write_or_check
 
 SIZES = (8, 256, 4096, 65536, 1048576)  # the file has more
 PARTS = (("exchange_us", "exchange"), ("synchronise_us", "synchronisation"), ("halo_us", "halo"), ("step_us", "whole step"))
@@ -155,10 +155,8 @@ def page(folder):
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "--check"]
-    folder = words[0] if words else os.path.join(jobs.ROOT, "docs", "results", "heat3d")
-    path = os.path.join(folder, "README.md")
-    return write_or_check(path, page(folder), "page.py")
+    folder = folder_of("heat3d")
+    return write_or_check(os.path.join(folder, "README.md"), page(folder), "page.py")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import os
 
 import subjects
 from subjects import runs
-from figures import draw, run_script
+from runs import draw, run_script
 
 HERE = subjects.HERE
 

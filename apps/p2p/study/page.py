@@ -14,7 +14,7 @@ import subjects
 import suite
 import targets
 from subjects import BASE, SUBJECTS, runs, shares_of
-from pages import machine_of, span, table, together, write_or_check
+from pages import folder_of, machine_of, span, table, together, write_or_check
 
 INTRODUCTION = """# p2p: ZCom's pipelined stencil, repeated on one node
 
@@ -186,8 +186,7 @@ def page(folder):
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "--check"]
-    folder = words[0] if words else os.path.join(runs.ROOT, "docs", "results", subjects.OUT)
+    folder = folder_of(subjects.OUT)
     return write_or_check(os.path.join(folder, "README.md"), page(folder), "page.py")
 
 

@@ -5,71 +5,60 @@ Writes figure-5.2.png, figure-5.3.png and figure-5.4.png, for those files that a
 matplotlib.
 """
 import os
-import sys
 
 import measure
 import subjects
 from subjects import SUBJECTS, runs
-from figures import COLOURS, HEIGHT_IN, WIDTH_IN, pyplot, save
-
-STYLES = {"serial": ("black", ":"), "sennit-c": (COLOURS[None], "o-"), "sennit-fortran": ("#5aa9e6", "s--"),
-          "openmp": ("#7d5ba6", "d-"), "openmpi": (COLOURS["openmpi"], "^-"), "mpich": (COLOURS["mpich"], "v-"),
-          "openmpi-ahead": (COLOURS["openmpi"], "^:"), "mpich-ahead": (COLOURS["mpich"], "v:"),
-          "shared-openmpi": (COLOURS["openmpi"], "x--"), "shared-mpich": (COLOURS["mpich"], "+--")}
+import charts
+from pages import folder_of
 
 
-def series(rows, key, along, value):
-    mine = sorted((row[along], row[value]) for row in rows if row["key"] == key and value in row)
-    return [x for x, _ in mine], [y for _, y in mine]
+def rates(row, unit=1):
+    """The rate and its range."""
+    return [value / unit for value in (row["rate"], *row["rate_range"])]
 
 
-def draw_lines(axis, rows, keys, along, value):
-    for key in keys:
-        x, y = series(rows, key, along, value)
-        if x:
-            colour, style = STYLES[key]
-            axis.plot(x, y, style, color=colour, markersize=4, linewidth=1.2, label=SUBJECTS[key].name)
-    axis.grid(alpha=0.3)
-    axis.legend(fontsize=7)
+def times(row):
+    """The time of a sweep and its range, which is that of the rates."""
+    return [row["sweep_us"] * row["rate"] / rate for rate in (row["rate"], *reversed(row["rate_range"]))]
 
 
-def figure_of_ranks(plt, folder, name, keys):
+def series_of(rows, keys, along, values):
+    return {SUBJECTS[key].name: sorted((row[along], *values(row)) for row in rows if row["key"] == key and "rate" in row) for key in keys}
+
+
+def figure_of_ranks(folder, name, keys):
     """Rate and time of a sweep, as the paper has them beside each other."""
     _, rows = runs.read_lines(os.path.join(folder, measure.file_of("ranks")))
-    figure, axes = plt.subplots(1, 2, figsize=(WIDTH_IN, HEIGHT_IN))
-    size = rows[0]["size"]
-    for axis, value, text in ((axes[0], "rate", "MFlop/s"), (axes[1], "sweep_us", "µs a sweep")):
-        draw_lines(axis, [row for row in rows if row["key"] != "serial"], keys, "ranks", value)
-        ranks = sorted({row["ranks"] for row in rows})
-        axis.set(xlabel="ranks or threads", ylabel=text, yscale="log", xticks=ranks, xticklabels=map(str, ranks),
-                 title=f"{size} × {size}")
-    save(plt, figure, folder, name)
+    figure, axes = charts.new(2)
+    for axis, values, text in zip(axes, (rates, times), ("MFlop/s", "µs a sweep")):
+        charts.curves(axis, series_of(rows, keys, "ranks", values), xlabel="ranks or threads", ylabel=text, yscale="log", title=f"{rows[0]['size']} × {rows[0]['size']}")
+        charts.ticks(axis, [row["ranks"] for row in rows])
+    charts.save(figure, folder, name, "range of the rounds")
 
 
-def figure_of_sizes(plt, folder):
+def figure_of_sizes(folder):
     _, rows = runs.read_lines(os.path.join(folder, measure.file_of("sizes")))
-    figure, axes = plt.subplots(1, 2, figsize=(WIDTH_IN, HEIGHT_IN))
-    draw_lines(axes[0], rows, SUBJECTS, "size", "rate")
-    serial = {row["size"]: row["rate"] for row in rows if row["key"] == "serial"}
-    share = [{**row, "share": row["rate"] / (row["ranks"] * serial[row["size"]] *
-                                             subjects.fill_of(row["ranks"], row["size"], row["group"]))}
-             for row in rows if "rate" in row and row["key"] != "serial" and row["size"] in serial]
-    draw_lines(axes[1], share, [key for key in SUBJECTS if key != "serial"], "size", "share")
-    axes[0].set(xlabel="side of the grid", ylabel="MFlop/s", xscale="log")
-    axes[1].set(xlabel="side of the grid", ylabel="of ranks × serial rate × fill", xscale="log", ylim=(0, 1.15))
+    figure, axes = charts.new(2)
+    shares = subjects.shares_of(rows)
+    bounds = {(row["key"], row["size"]): row["rate"] / shares[row["key"], row["size"]] for row in rows if (row["key"], row["size"]) in shares}
+    charts.curves(axes[0], series_of(rows, SUBJECTS, "size", rates), ylabel="MFlop/s", ylim=(0, None))
+    charts.curves(axes[1], series_of([row for row in rows if (row["key"], row["size"]) in bounds], SUBJECTS, "size",
+                                     lambda row: rates(row, bounds[row["key"], row["size"]])), ylabel="of ranks × serial rate × fill", ylim=(0, None))
+    for axis in axes:
+        axis.set(xlabel="side of the grid")
+        charts.ticks(axis, [row["size"] for row in rows])
     axes[1].axhline(1, color="black", linewidth=0.8)
-    save(plt, figure, folder, "figure-5.3.png")
+    charts.save(figure, folder, "figure-5.3.png", "range of the rounds")
 
 
 def main():
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(runs.ROOT, "docs", "results", subjects.OUT)
-    plt = pyplot()
+    folder = folder_of(subjects.OUT)
     if os.path.exists(os.path.join(folder, measure.file_of("ranks"))):
-        figure_of_ranks(plt, folder, "figure-5.2.png",
-                        ("sennit-c", "sennit-fortran", "openmpi", "mpich", "shared-openmpi", "shared-mpich"))
-        figure_of_ranks(plt, folder, "figure-5.4.png", ("sennit-c", "sennit-fortran", "openmp"))
+        figure_of_ranks(folder, "figure-5.2.png", ("sennit-c", "sennit-fortran", "openmpi", "mpich", "shared-openmpi", "shared-mpich"))
+        figure_of_ranks(folder, "figure-5.4.png", ("sennit-c", "sennit-fortran", "openmp"))
     if os.path.exists(os.path.join(folder, measure.file_of("sizes"))):
-        figure_of_sizes(plt, folder)
+        figure_of_sizes(folder)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "study"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "bench", "study"))
 import runs  # noqa: E402  pylint: disable=wrong-import-position
 from programs import Program as Subject, cores  # noqa: E402,F401  pylint: disable=wrong-import-position
 

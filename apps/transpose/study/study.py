@@ -1,8 +1,8 @@
-"""What is measured of the transpose kernel; how, is in apps/common/study/kernels.py."""
+"""What is measured of the transpose kernel; how, is in bench/study/kernels.py."""
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "study"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "bench", "study"))
 import kernels  # noqa: E402  pylint: disable=wrong-import-position
 
 CHANNELS = ("transpose/channels.h", "transpose/transpose_sennit.cpp")

@@ -1,4 +1,4 @@
-"""What the drivers of all studies share: starting programs, and files of JSON lines.
+"""What the drivers of all measurements share: starting programs, and files of JSON lines.
 
 Every driver writes one file: a first line with figure, command, machine and date, then a line for each thing measured.
 Plots and pages are made from these files alone.
@@ -14,11 +14,12 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
+ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpiexec.hydra", "mpiexec.mpich")}
 MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+NO_MATPLOTLIB = 77  # exit status of a script that draws
 
 
 def launcher_of(mpi):
@@ -148,3 +149,19 @@ def parser_of(text, out, rounds):
                         help="runs with no more ranks than processors are of the real-time class (chrt), which keeps "
                              "other load away")
     return parser
+
+
+def run_script(script, *words, python=sys.executable):
+    """The exit status of a script; ends this program with any but 0 and NO_MATPLOTLIB."""
+    code = subprocess.run([python, script, *words], check=False).returncode
+    if code not in (0, NO_MATPLOTLIB):
+        sys.exit(code)
+    return code
+
+
+def draw(script, *words):
+    """Runs a script that draws, by this Python or by the system's, for which distributions package matplotlib."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if os.path.exists(python) and run_script(script, *words, python=python) == 0:
+            return
+    print("the plots are left out; the rest is done", file=sys.stderr)

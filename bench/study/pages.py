@@ -1,10 +1,24 @@
-"""What the pages of all studies share: texts, and writing or checking a page that is made from files of results."""
+"""What `sennit report` and the pages of docs/results share: texts of numbers, tables, and writing or checking a page."""
+import os
 import re
 import sys
+
+from runs import ROOT
 
 
 def text_of_us(value):
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def three_digits(value):
+    return f"{value:.3f}" if value < 1 else text_of_us(value)
+
+
+def time_text(nanoseconds):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{text_of_us(nanoseconds / size)} {unit}"
+    return f"{nanoseconds:.1f} ns" if nanoseconds < 100 else f"{nanoseconds:.0f} ns"
 
 
 def text_of_bytes(count):
@@ -47,6 +61,12 @@ def together(lines, names):
 def span(values, form):
     low, high = form(min(values)), form(max(values))
     return low if low == high else f"{low} to {high}"
+
+
+def folder_of(*place):
+    """The folder that the words of the command name, else that of docs/results."""
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    return words[0] if words else os.path.join(ROOT, "docs", "results", *place)
 
 
 def machine_once(text):

@@ -3,14 +3,6 @@
 TWO_SIDED = ("sendrecv", "persistent")
 
 
-def time_text(nanoseconds):
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            value = nanoseconds / size
-            return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}" if value < 100 else f"{value:.0f} {unit}"
-    return f"{nanoseconds:.0f} ns"
-
-
 def is_raw(row):
     return row["subject"].startswith("raw-")
 

@@ -9,21 +9,21 @@ import os
 import statistics
 import sys
 
-import figures
+import charts
 import pages
 import runs
 from programs import Program
 
-# Behind the name of the kernel: label, MPI that starts it or None, colour, line.
+# Behind the name of the kernel: label, MPI that starts it or None.
 PROGRAMS = {
-    "": ("Sennit, C", None, figures.COLOURS[None], "o-"),
-    "-fortran": ("Sennit, Fortran", None, figures.COLOURS[None], "x--"),
-    "-openmpi": ("Open MPI, send and receive", "openmpi", figures.COLOURS["openmpi"], "o-"),
-    "-shared-openmpi": ("Open MPI, shared window", "openmpi", figures.COLOURS["openmpi"], "x--"),
-    "-mpich": ("MPICH, send and receive", "mpich", figures.COLOURS["mpich"], "o-"),
-    "-shared-mpich": ("MPICH, shared window", "mpich", figures.COLOURS["mpich"], "x--"),
-    "-openmp": ("OpenMP", None, "#8d5a97", "s-"),
-    "-serial": ("serial", None, "#555555", "-"),
+    "": ("Sennit, C", None),
+    "-fortran": ("Sennit, Fortran", None),
+    "-openmpi": ("Open MPI, send and receive", "openmpi"),
+    "-shared-openmpi": ("Open MPI, shared window", "openmpi"),
+    "-mpich": ("MPICH, send and receive", "mpich"),
+    "-shared-mpich": ("MPICH, shared window", "mpich"),
+    "-openmp": ("OpenMP", None),
+    "-serial": ("serial", None),
 }
 WITHOUT_RANKS = ("-openmp", "-serial")
 BASE, SERIAL = "", "-serial"
@@ -153,64 +153,43 @@ def run(kernel, text):
         runs.write_lines(path, rows(kernel, arguments, command))
         print(path)
     script = os.path.join(kernel.folder, "study")
-    figures.draw(os.path.join(script, "plots.py"), arguments.out)
-    figures.run_script(os.path.join(script, "page.py"), arguments.out)
+    runs.draw(os.path.join(script, "plots.py"), arguments.out)
+    runs.run_script(os.path.join(script, "page.py"), arguments.out)
 
 
-def folder_of_words(kernel):
-    words = [word for word in sys.argv[1:] if word != "--check"]
-    return words[0] if words else os.path.join(runs.ROOT, "docs", "results", "zcom", kernel.name)
+def folder_of(kernel):
+    return pages.folder_of("zcom", kernel.name)
 
 
-def label_of(kernel, row):
-    return PROGRAMS[row["program"][len(kernel.name):]][0]
-
-
-def draw_lines(kernel, axis, rows, across):
+def series_of(kernel, rows, across):
     """The rates of all programs over `across`, with their ranges."""
-    for suffix, (label, _, colour, style) in PROGRAMS.items():
-        mine = [row for row in rows if row["program"] == kernel.name + suffix and "rate" in row]
-        if not mine:
-            continue
-        middle = [row["rate"] for row in mine]
-        spread = [[row["rate"] - row["rate_range"][0] for row in mine], [row["rate_range"][1] - row["rate"] for row in mine]]
-        axis.errorbar([row[across] for row in mine], middle, yerr=spread, fmt=style, color=colour, markersize=4, linewidth=1,
-                      capsize=2, label=label)
-    axis.set(ylabel=kernel.rate_unit)
-    axis.set_ylim(bottom=0)
-    axis.grid(alpha=0.3)
+    found = {label: [(row[across], row["rate"], *row["rate_range"]) for row in rows if row["program"] == kernel.name + suffix and "rate" in row]
+             for suffix, (label, _) in PROGRAMS.items()}
+    return {label: points for label, points in found.items() if points}
 
 
 def draw(kernel):
     """The plots, from the files in the folder that the words of the command name."""
-    plt = figures.pyplot()
-    folder = folder_of_words(kernel)
-    head, rows = runs.read_lines(os.path.join(folder, SIZES_FILE))
+    folder = folder_of(kernel)
+    _, rows = runs.read_lines(os.path.join(folder, SIZES_FILE))
     rows = [row for row in rows if "ranks" in row]
-    figure, axis = plt.subplots(figsize=(figures.WIDTH_IN, figures.HEIGHT_IN))
-    draw_lines(kernel, axis, rows, "size")
-    axis.set(xscale="log", xlabel=f"{kernel.size_word} ({rows[0]['ranks']} ranks or threads)")
-    sizes = sorted({row["size"] for row in rows})
-    axis.set_xticks(sizes, [str(size) for size in sizes])
-    axis.minorticks_off()
-    bound = [row for row in rows if row["program"] == kernel.name + SERIAL and "rate" in row]
-    axis.plot([row["size"] for row in bound], [row["rate"] * row["ranks"] for row in bound], ":", color="black",
-              label="serial × ranks")
-    axis.legend(fontsize=8, ncol=2)
-    figures.save(plt, figure, folder, SIZES_PLOT)
+    ranks = rows[0]["ranks"]
+    figure, (axis,) = charts.new()
+    series = series_of(kernel, rows, "size")
+    series["serial × ranks"] = [(size, rate * ranks) for size, rate, *_ in series.get(PROGRAMS[SERIAL][0], [])]
+    charts.curves(axis, series, xlabel=f"{kernel.size_word} ({ranks} ranks or threads)", ylabel=kernel.rate_unit, ylim=(0, None))
+    charts.ticks(axis, [row["size"] for row in rows])
+    charts.save(figure, folder, SIZES_PLOT, "range of the rounds")
 
     head, rows = runs.read_lines(os.path.join(folder, RANKS_FILE))
     sizes = sorted({row["size"] for row in rows})
-    figure, axes = plt.subplots(1, len(sizes), figsize=(figures.WIDTH_IN, figures.HEIGHT_IN), squeeze=False)
-    for axis, size in zip(axes[0], sizes):
-        draw_lines(kernel, axis, [row for row in rows if row["size"] == size], "ranks")
-        ranks = sorted({row["ranks"] for row in rows})
-        axis.set(xscale="log", xlabel="ranks or threads", title=f"{kernel.size_word} {size}")
-        axis.set_xticks(ranks, [str(count) for count in ranks])
-        axis.minorticks_off()
-        axis.axvline(head["machine"]["cores"], color="grey", linewidth=0.8, linestyle=":")
-    axes[0][0].legend(fontsize=7)
-    figures.save(plt, figure, folder, RANKS_PLOT)
+    figure, axes = charts.new(len(sizes))
+    for axis, size in zip(axes, sizes):
+        charts.curves(axis, series_of(kernel, [row for row in rows if row["size"] == size], "ranks"), xlabel="ranks or threads", ylabel=kernel.rate_unit,
+                      title=f"{kernel.size_word} {size}", ylim=(0, None))
+        charts.ticks(axis, [row["ranks"] for row in rows])
+        axis.axvline(head["machine"]["cores"], color="grey", linestyle=":")
+    charts.save(figure, folder, RANKS_PLOT, "range of the rounds")
 
 
 def rate_of(kernel, rows, suffix, **where):
@@ -308,7 +287,7 @@ Lines of code (`tools/count-lines`): {counted}.
 
 
 def page(kernel):
-    folder = folder_of_words(kernel)
+    folder = folder_of(kernel)
     if "--check" in sys.argv[1:] and not os.path.exists(os.path.join(folder, SIZES_FILE)):
         print(f"nothing was measured yet: {folder} is not there")
         return 0
