@@ -91,7 +91,7 @@ typedef struct sennit_knob {
     const char *unit;          /* "" if none */
     const char *help;          /* one sentence */
     int is_set;                /* 1: by the environment, not empty; 2: by the file; 0: default */
-    char value[128];           /* as text: in use, or without a rank what init would use */
+    char value[512];           /* as text: in use, or without a rank what init would use */
 } sennit_knob;
 
 /* Knob number `index`. Numbers begin with 0; RANGE is the end of the list. Any time. */

@@ -83,7 +83,7 @@ struct KnobType {
 };
 
 namespace types {
-constexpr KnobType text{"text", assign_text, show_text, "a text of less than 128 characters"};
+constexpr KnobType text{"text", assign_text, show_text, "a text of less than 512 characters"};
 constexpr KnobType seconds{"seconds", assign_seconds, show_seconds,
                            "a number of seconds, such as 60 or 0.5"};
 constexpr KnobType boolean{"boolean", assign_boolean, show_boolean,

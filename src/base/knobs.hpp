@@ -10,7 +10,7 @@
 
 namespace sennit::runtime {
 
-inline constexpr std::size_t kKnobTextBytes = 128;
+inline constexpr std::size_t kKnobTextBytes = 512;
 
 struct KnobText {
     char text[kKnobTextBytes];
