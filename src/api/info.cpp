@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queries of programs: the last error, names of statuses, paths and rails to peers, network
-// providers, launchers, knobs, version. Also sets the log.
+// The calls that describe the library: the last error, names of statuses, paths and rails to peers,
+// network providers, launchers, knobs, version. Also sets the log.
 #include <sennit/error.h>
 #include <sennit/info.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans. The first lines of sennit_plan_start are the hot path; other cases go to plan::start.
+// Plans. The first lines of sennit_plan_start are the hot path; other cases go to start_groups().
 #include <sennit/plan.h>
 
 #include <type_traits>
@@ -36,7 +36,8 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     return call_on(plan, "sennit_plan_start",
                    [](Rank &rank, plan::Plan &recorded, Observed &observed) {
                        const sennit_status status = plan::start(rank, recorded);
-                       // With an observer no plan is_by_pointer, so these parts are all data.
+                       // On a rank with an observer no plan is_by_pointer, so executed_parts has
+                       // all data of the plan.
                        if (status == SENNIT_OK && observed.is_on())
                            add_parts(rank, observed, recorded.executed_parts.parts,
                                      recorded.executed_parts.count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues. The first lines of push and pop are the hot path; the rest waits.
+// Queues. The first lines of sennit_queue_push and sennit_queue_pop are the hot path; other cases
+// go to push_cold() and pop_cold().
 #include <sennit/queue.h>
 
 #include "api/call.hpp"
@@ -23,7 +24,7 @@ sennit_status call_on(Handle handle, const char *name, Call call) {
     });
 }
 
-// call_on() for a push, which also records the bytes moved to the taker.
+// call_on() for a push; also records the bytes that moved to the queue's owner.
 template <class Call>
 sennit_status push_by(sennit_producer producer, const char *name, Call call) {
     return api::call(name, [&](Rank &rank) {

@@ -44,7 +44,7 @@ struct PostWords {
     // By number modulo 2 and round of dissemination. Writer: the leader that sends in that round.
     std::atomic<std::uint64_t> words[2][kRounds];
     std::atomic<std::uint64_t> released;  // writer: the leader of the node
-    std::uint64_t beside;  // data of a put with a word but no message; nobody reads it
+    std::uint64_t beside;  // the data of a put that sends only a word; nobody reads it
     std::uint8_t unused[112];
 };
 static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);

@@ -12,8 +12,8 @@ namespace sennit::watch {
 // A value for a time: the two nodes will never communicate again.
 inline constexpr std::int64_t kEnded = -1;
 
-// Whether it is the end of a lease that ended while this whole node was stopped: minus the time
-// when that was detected, so less than kEnded. Such a lease may start again.
+// Whether a lease's end is a pause: the lease ended while this whole node was stopped. The value is
+// minus the time when that was detected, so less than kEnded. Such a lease may start again.
 inline constexpr bool is_pause(std::int64_t end) {
     return end < kEnded;
 }
@@ -33,23 +33,24 @@ struct alignas(kLineBytes) TableHead {
 static_assert(sizeof(TableHead) == kWatchHeadBytes && offsetof(TableHead, ended) == 40 &&
               offsetof(TableHead, tables_offset) == 24 && offsetof(TableHead, unused) == 44);
 
-// The words of a rank on another node; those of a lease are for the node, in the place of its
-// lowest rank. Writers: ranks of this node.
+// The state of a rank on another node. The words from question_ns to watched_since_ns are about the
+// whole node, and used only in the place of its lowest rank. Writers: ranks of this node.
 struct TablePlace {
     std::atomic<std::uint32_t> gone;     // Gone
     std::atomic<std::uint32_t> leaving;  // it has announced its end
-    // The time, by its clock, of the other node's latest answered question; the time of the answer;
-    // and how long that node accepts data from this one after a question. answered_ns 0: none yet.
+    // The latest question of the other node that this node answered: its time by the other node's
+    // clock, the time of the answer by this node's, and how long the other node accepts data from
+    // this one after a question.
     std::atomic<std::int64_t> question_ns;
-    std::atomic<std::int64_t> answered_ns;  // or kEnded: its ranks are lost
+    std::atomic<std::int64_t> answered_ns;  // 0: no question yet; kEnded: its ranks are lost
     std::atomic<std::int64_t> their_lease_ns;
-    // This node accepts data until then; 0: without end; kEnded or a pause: none.
+    // This node accepts data of that node until then; 0: without end; kEnded or a pause: none.
     std::atomic<std::int64_t> lease_end_ns;
     std::atomic<std::int64_t> watched_since_ns;  // 0: it is not watched
     // The last known time that the rank polled its network; also for ranks of this node.
     std::atomic<std::int64_t> looked_ns;
-    // The last time that a rank of this node waited in vain for a message of this rank; 0: messages
-    // arrive. Negative: for so long none has arrived that this node withholds its answers.
+    // 0: messages of the rank arrive. t > 0: one was missing, last at time t. t < 0: missing for so
+    // long, last at time -t, that this node does not answer that node while the rank polls.
     std::atomic<std::int64_t> unheard_ns;
 };
 static_assert(sizeof(TablePlace) == kWatchPlaceBytes && offsetof(TablePlace, answered_ns) == 16 &&

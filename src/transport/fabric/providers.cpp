@@ -37,9 +37,9 @@ void note_version(const Library &library, const fi_info &info, sennit_provider *
                         FI_MINOR(whole) % 1000, carries ? FI_MINOR(own) / 10 % 1000 : 0);
 }
 
-// Sets the bits of completion data: at the target of a put, the most of all entries of the
-// provider; at the caller, those of an address (FI_CONTEXT). The target of a get receives no
-// completion.
+// Sets the numbers of bits of completion data, and the support level. At the target of a put: the
+// maximum of the provider's entries in libfabric's list. At the caller: the size of a pointer, the
+// context of the call. At the target of a get: none.
 void note_bits(const fi_info &info, sennit_provider *out) {
     if ((info.caps & FI_RMA) == 0 || info.ep_attr->type != FI_EP_RDM) return;
     constexpr int kContextBits = 8 * sizeof(void *);
@@ -50,8 +50,8 @@ void note_bits(const fi_info &info, sennit_provider *out) {
     out->level = support_level(static_cast<unsigned>(out->put_remote_bits));
 }
 
-// Finds the name of the provider `wanted` and the names of its interfaces. False: it is unusable,
-// and the thread's error has the reason.
+// Finds the names of the provider that Sennit would use and of its interfaces. `wanted` is the
+// provider allowed; empty: all are. False: none is usable, and the thread's error has the reason.
 bool is_found(const Library &library, const char *wanted, char (&name)[64], char (&cards)[96]) {
     Settings settings;
     (void)std::snprintf(settings.provider, sizeof settings.provider, "%s", wanted);

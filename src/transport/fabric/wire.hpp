@@ -91,7 +91,7 @@ constexpr std::uint64_t cookie_for(std::uint64_t job_cookie, int rank) {
 }
 
 struct MessageHeader {
-    std::uint64_t job_cookie;  // cookie_for() the receiver
+    std::uint64_t job_cookie;  // cookie_for() of the receiver
     MessageKind kind;
     std::uint8_t rail;          // fence: rail of the passive endpoint
     std::uint8_t answers;       // task, answer: number of LateAnswers after the body
