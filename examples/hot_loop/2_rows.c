@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
     /* end of snippet */
     make_field(&f);
     /* snippet: record */
-    sennit_message_plan *plans[2] = {NULL, NULL}; /* one for each of the two values */
+    sennit_message_plan *plans[2] = {NULL, NULL}; /* one for each of the two states */
     const sennit_signal none = SENNIT_SIGNAL_NULL;
     for (int i = 0; i < 2; ++i) {
         double *u = f.u[i];

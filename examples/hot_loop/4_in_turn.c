@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     must(sennit_plan_sendrecv(plans[0], &u[at(&f, 1, 1)], 1, f.column, f.left, 3,
                               &u[at(&f, 1, f.columns + 1)], 1, f.column, f.right, 3, f.comm, none,
                               none));
-    /* The same for the other value, which lies elsewhere. */
+    /* The same for the other state, which lies elsewhere. */
     must(sennit_message_plan_twin(plans[0], f.u[0], f.u[1], f.bytes, &plans[1]));
     for (int i = 0; i < 2; ++i)
         must(sennit_message_plan_commit(plans[i], SENNIT_FOREVER));

@@ -7,7 +7,7 @@ program stage
   use sennit_mpi
   use sennit_mpi_plan
   implicit none
-  type(sennit_message_plan) :: plans(0:1) ! one for each of the two values
+  type(sennit_message_plan) :: plans(0:1) ! one for each of the two states
   type(MPI_Request) :: all(4)
   integer :: step, now, i
   call MPI_Init()

@@ -21,7 +21,7 @@ program stage
                             u(1, 0, 0), rows, MPI_DOUBLE_PRECISION, left, 2, comm, none, none)
   call sennit_plan_sendrecv(plans(0), u(1, 1, 0), rows, MPI_DOUBLE_PRECISION, left, 3, &
                             u(1, columns + 1, 0), rows, MPI_DOUBLE_PRECISION, right, 3, comm, none, none)
-  ! The same for the other value, which lies elsewhere.
+  ! The same for the other state, which lies elsewhere.
   call sennit_message_plan_twin(plans(0), u(:, :, 0), u(:, :, 1), size(u(:, :, 0)) * c_sizeof(u(0, 0, 0)), plans(1))
   do i = 0, 1
     call sennit_message_plan_commit(plans(i), SENNIT_FOREVER)
