@@ -176,6 +176,7 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
                                                    char text[SENNIT_MPI_TEXT_BYTES]) {
     const char *const wrong = sennit_mpi_why_not_given(plan, use);
     int size = 0;
+    int all = 0;
     if (wrong != NULL) return wrong;
     if (plan->is_committed) return "the plan is committed";
     if (side->type == MPI_DATATYPE_NULL) return "MPI_DATATYPE_NULL";
@@ -188,7 +189,7 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
     if (side->partner == MPI_PROC_NULL) return NULL;
     if (side->partner == MPI_ANY_SOURCE) return "MPI_ANY_SOURCE: a plan knows its partners";
     if (side->tag == MPI_ANY_TAG) return "MPI_ANY_TAG: a plan knows its messages";
-    if (MPI_Comm_size(use->comm, &size) != MPI_SUCCESS || side->partner < 0 ||
+    if (sennit_mpi_sizes(use->comm, &size, &all) != MPI_SUCCESS || side->partner < 0 ||
         side->partner >= size) {
         (void)snprintf(text, SENNIT_MPI_TEXT_BYTES,
                        "rank %d is outside 0 to %d of the communicator", side->partner, size - 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of MPI's messages: they take the arguments of MPI calls, exchange addresses once, and then
- * move the data by notified puts. For any communicator, tags and derived datatypes. Header-only,
- * like sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
+ * move the data by notified puts. For any communicator, tags and derived datatypes. By an
+ * intercommunicator, ranks are those of the remote group, as in MPI. Header-only, like
+ * sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
  *
  *     sennit_message_plan_create(comm, &plan)
  *     sennit_plan_irecv(plan, to, n, type, left, tag, comm, ...)    was MPI_Irecv in the loop
@@ -29,8 +30,8 @@ extern "C" {
 typedef sennit_mpi_plan_state sennit_message_plan;
 
 /* Make an empty plan for messages of `comm`. Collective over `comm`, which Sennit duplicates.
- * Errors: ARG (no intracommunicator; on all ranks, if a process is no rank of this job), FABRIC
- * (MPI failed; its code is in the last error). */
+ * Errors: ARG (MPI_COMM_NULL; on all ranks, if a process is no rank of this job, such as one that
+ * MPI_Comm_spawn started), FABRIC (MPI failed; its code is in the last error). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 
 /* Let the plan have messages of another communicator, too. Collective over this communicator.
@@ -163,22 +164,21 @@ static inline sennit_status sennit_mpi_use(sennit_message_plan *plan, const char
                                            MPI_Comm comm) {
     sennit_knob trace;
     sennit_mpi_comm *use;
-    int is_inter = 1;
-    int size = 0;
+    int partners = 0;
+    int all = 0;
     int code;
     if (plan == NULL || comm == MPI_COMM_NULL)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or MPI_COMM_NULL", NULL, 0);
     if (plan->is_committed)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, "the plan is committed", NULL, 0);
-    code = MPI_Comm_test_inter(comm, &is_inter);
-    if (code != MPI_SUCCESS || is_inter)
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "comm is no intracommunicator", NULL, code);
-    (void)MPI_Comm_size(comm, &size);
+    code = sennit_mpi_sizes(comm, &partners, &all);
+    if (code != MPI_SUCCESS)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "comm is no communicator", NULL, code);
     use = (sennit_mpi_comm *)sennit_mpi_append(&plan->comms, sizeof *use);
     if (use == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     use->comm = comm;
     /* A process that is no rank takes part, so that no rank waits for it. */
-    use->ways = sennit_mpi_take_ways(comm, !sennit_initialized() || size > sennit_size(), &code);
+    use->ways = sennit_mpi_take_ways(comm, !sennit_initialized() || all > sennit_size(), &code);
     if (use->ways != NULL) {
         sennit_mpi_knob("SENNIT_TRACE", &trace);
         plan->is_traced = trace.value[0] != '\0';
@@ -295,13 +295,15 @@ static inline sennit_mpi_side sennit_mpi_side_behind(const void *buffer, int64_t
                               signal);
 }
 
-/* Ranks of the communicator, or an error. */
+/* Ranks with which an all-to-all exchanges, or an error. */
 static inline sennit_status sennit_mpi_size_of(sennit_message_plan *plan, const char *call,
                                                MPI_Comm comm, const void *send_buffer, int *size) {
     const char *wrong = sennit_mpi_why_not_given(plan, sennit_mpi_find_comm(plan, comm));
+    int all = 0;
     if (wrong == NULL && send_buffer == MPI_IN_PLACE)
         wrong = "MPI_IN_PLACE: a plan needs both buffers";
-    if (wrong == NULL && MPI_Comm_size(comm, size) != MPI_SUCCESS) wrong = "MPI's own call failed";
+    if (wrong == NULL && sennit_mpi_sizes(comm, size, &all) != MPI_SUCCESS)
+        wrong = "MPI's own call failed";
     return wrong == NULL ? SENNIT_OK : sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong, NULL, 0);
 }
 

@@ -109,14 +109,49 @@ static inline int sennit_mpi_finish(MPI_Request *request) {
     }
 }
 
+/* `partners`: the ranks that a call of the communicator can name, those of the remote group if it
+ * is an intercommunicator. `all`: its processes, those of both groups. */
+static inline int sennit_mpi_sizes(MPI_Comm comm, int *partners, int *all) {
+    int is_inter = 0;
+    int code = MPI_Comm_test_inter(comm, &is_inter);
+    if (code == MPI_SUCCESS) code = MPI_Comm_size(comm, partners);
+    *all = *partners;
+    if (code == MPI_SUCCESS && is_inter) code = MPI_Comm_remote_size(comm, partners);
+    if (is_inter) *all += *partners;
+    return code;
+}
+
+#define SENNIT_MPI_AGREED 4
+
+/* Replaces each value by the largest one of all ranks. Collective. */
+static inline int sennit_mpi_find_most(MPI_Comm comm, uint64_t values[SENNIT_MPI_AGREED]) {
+    uint64_t theirs[SENNIT_MPI_AGREED] = {0};
+    int is_inter = 0;
+    int code = MPI_Comm_test_inter(comm, &is_inter);
+    int step;
+    int i;
+    /* By an intercommunicator each group gets the values of the other one, then its own. */
+    for (step = 0; step <= is_inter && code == MPI_SUCCESS; ++step) {
+        MPI_Request request;
+        uint64_t given[SENNIT_MPI_AGREED];
+        memcpy(given, step == 0 ? values : theirs, sizeof given);
+        code =
+            MPI_Iallreduce(given, theirs, SENNIT_MPI_AGREED, MPI_UINT64_T, MPI_MAX, comm, &request);
+        if (code == MPI_SUCCESS) code = sennit_mpi_finish(&request);
+        for (i = 0; i < SENNIT_MPI_AGREED && code == MPI_SUCCESS; ++i)
+            if (theirs[i] > values[i]) values[i] = theirs[i];
+    }
+    return code;
+}
+
 /* Beside MPI's error codes: a process of the communicator is no rank of this job. */
 #define SENNIT_MPI_FOREIGN (-2)
 
-/* Checks that each rank of the communicator can read the memory of the next one by Sennit.
+/* Checks that each rank of the intracommunicator can read the memory of the next one by Sennit.
  * Otherwise the communicator has ranks of another job, with the same rank numbers and segments:
  * SENNIT_MPI_FOREIGN. `number`: the same on all ranks. Collective; the result is the same on all
  * ranks. */
-static inline int sennit_mpi_check_job(MPI_Comm comm, uint64_t number) {
+static inline int sennit_mpi_check_ranks(MPI_Comm comm, uint64_t number) {
     sennit_gptr mine = SENNIT_GPTR_NULL;
     sennit_gptr next = SENNIT_GPTR_NULL;
     uint64_t word = 0;
@@ -145,18 +180,29 @@ static inline int sennit_mpi_check_job(MPI_Comm comm, uint64_t number) {
     return code == MPI_SUCCESS && is_any_wrong ? SENNIT_MPI_FOREIGN : code;
 }
 
+/* The same for any communicator. */
+static inline int sennit_mpi_check_job(MPI_Comm comm, uint64_t number) {
+    MPI_Comm merged = MPI_COMM_NULL;
+    int is_inter = 0;
+    int code = MPI_Comm_test_inter(comm, &is_inter);
+    if (code != MPI_SUCCESS) return code;
+    if (!is_inter) return sennit_mpi_check_ranks(comm, number);
+    code = MPI_Intercomm_merge(comm, 0, &merged);
+    if (code != MPI_SUCCESS) return code;
+    code = sennit_mpi_check_ranks(merged, number);
+    (void)MPI_Comm_free(&merged);
+    return code;
+}
+
 /* A new set of the communicator. Collective over it. */
-static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
+static inline int sennit_mpi_make_ways(MPI_Comm comm, uint64_t number, sennit_mpi_ways *ways) {
     const int *most = NULL;
     int has_most = 0;
     int code;
     ways->heads = ways->joint_heads = ways->bodies = MPI_COMM_NULL;
     ways->last_tag = 32767; /* the tags that every MPI has */
-    /* An address on rank 0, which no other set of that process has at the same time. */
-    ways->number =
-        ((uint64_t)(sennit_wtime() * 1e9) ^ ((uint64_t)(uintptr_t)ways << 16)) | (uint64_t)1;
-    code = MPI_Bcast(&ways->number, (int)sizeof ways->number, MPI_BYTE, 0, comm);
-    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->heads);
+    ways->number = number;
+    code = MPI_Comm_dup(comm, &ways->heads);
     if (code == MPI_SUCCESS) code = sennit_mpi_check_job(ways->heads, ways->number);
     if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->joint_heads);
     if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->bodies);
@@ -173,18 +219,17 @@ static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int is_foreig
     sennit_mpi_all_ways *const all = sennit_mpi_ways_of(comm, code);
     sennit_mpi_ways *ways = all == NULL ? NULL : sennit_mpi_free_one_of(all);
     sennit_mpi_ways *made = (sennit_mpi_ways *)calloc(1, sizeof *made);
-    uint64_t mine[3];
-    uint64_t most[3] = {0, 0, 0};
-    MPI_Request request;
-    mine[0] = ways == NULL ? 0 : ways->number;
-    mine[1] = ~mine[0];
-    mine[2] = is_foreign ? 2 : all == NULL || made == NULL;
-    *code = MPI_Iallreduce(mine, most, 3, MPI_UINT64_T, MPI_MAX, comm, &request);
-    if (*code == MPI_SUCCESS) *code = sennit_mpi_finish(&request);
+    uint64_t most[SENNIT_MPI_AGREED];
+    most[0] = ways == NULL ? 0 : ways->number;
+    most[1] = ~most[0];
+    most[2] = is_foreign ? 2 : all == NULL || made == NULL;
+    /* The number of a new set: an address, which no other set of the process has at this time. */
+    most[3] = ((uint64_t)(sennit_wtime() * 1e9) ^ ((uint64_t)(uintptr_t)made << 16)) | (uint64_t)1;
+    *code = sennit_mpi_find_most(comm, most);
     if (*code == MPI_SUCCESS && most[2] != 0)
         *code = most[2] == 2 ? SENNIT_MPI_FOREIGN : MPI_ERR_NO_MEM;
     if (*code == MPI_SUCCESS && (most[0] == 0 || most[0] != ~most[1])) {
-        *code = sennit_mpi_make_ways(comm, made);
+        *code = sennit_mpi_make_ways(comm, most[3], made);
         made->next = all->first;
         made->is_spoiled = *code != MPI_SUCCESS;
         all->first = ways = made;

@@ -5,6 +5,7 @@
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_plan.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -49,6 +50,70 @@ void all_to_all() {
         plan.run();
         need(by_mpi == by_plan && equal_mpi == equal_plan, "an all-to-all brings other numbers");
     }
+}
+
+// Sets `comm` to an intercommunicator of the even and the odd ranks of `all`.
+void join(MPI_Comm all, MPI_Comm *comm) {
+    MPI_Comm half = MPI_COMM_NULL;
+    int self = 0;
+    MPI_Comm_rank(all, &self);
+    MPI_Comm_split(all, self % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, all, 1 - self % 2, 0, comm);
+    MPI_Comm_free(&half);
+}
+
+// The calls for several partners between the two groups of an intercommunicator, which differ in
+// size with 3 ranks. Would break: a call that takes the size of its own group, and a set of
+// duplicates that one group takes alone.
+void across() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    int self = 0, others = 0;
+    join(kWorld, &comm);
+    MPI_Comm_rank(comm, &self);
+    MPI_Comm_remote_size(comm, &others);
+    const int sent_to = self < others ? self : MPI_PROC_NULL;
+    std::vector<int> sends, receives, places;
+    for (int other = 0; other < others; ++other) {
+        const int world = 2 * other + 1 - rank % 2;
+        sends.push_back(count_of(rank, world));
+        receives.push_back(count_of(world, rank));
+        places.push_back(4 * (others - 1 - other));
+    }
+    const auto room = static_cast<std::size_t>(4 * others);
+    std::vector<int> by_mpi[3], by_plan[3];
+    for (int i = 0; i < 3; ++i)
+        by_mpi[i] = by_plan[i] = std::vector<int>(room, -1);
+    std::vector<int> out = numbers(room, 1000 * rank);
+    MPI_Alltoall(out.data(), 2, MPI_INT, by_mpi[0].data(), 2, MPI_INT, comm);
+    MPI_Alltoallv(out.data(), sends.data(), places.data(), MPI_INT, by_mpi[1].data(),
+                  receives.data(), places.data(), MPI_INT, comm);
+    MPI_Sendrecv(out.data(), 4, MPI_INT, sent_to, 1, by_mpi[2].data(), 4, MPI_INT, sent_to, 1, comm,
+                 MPI_STATUS_IGNORE);
+    // The second plan takes the duplicates of the first one.
+    for (int again = 0; again < 2; ++again) {
+        const Plan plan(comm);
+        for (std::vector<int> &values : by_plan)
+            std::fill(values.begin(), values.end(), -1);
+        ok(sennit_plan_alltoall(plan.get(), out.data(), 2, MPI_INT, by_plan[0].data(), 2, MPI_INT,
+                                comm, kNone, kNone));
+        ok(sennit_plan_alltoallv(plan.get(), out.data(), sends.data(), places.data(), MPI_INT,
+                                 by_plan[1].data(), receives.data(), places.data(), MPI_INT, comm,
+                                 kNone, kNone));
+        ok(sennit_plan_sendrecv(plan.get(), out.data(), 4, MPI_INT, sent_to, 1, by_plan[2].data(),
+                                4, MPI_INT, sent_to, 1, comm, kNone, kNone));
+        refused(
+            sennit_plan_isend(plan.get(), out.data(), 1, MPI_INT, others, 0, comm, kNone, nullptr),
+            SENNIT_ERR_ARG, "is outside 0 to ");
+        refused(sennit_plan_neighbor_alltoallv(plan.get(), out.data(), sends.data(), places.data(),
+                                               MPI_INT, by_plan[1].data(), receives.data(),
+                                               places.data(), MPI_INT, comm, kNone, kNone),
+                SENNIT_ERR_ARG, "no topology");
+        plan.commit();
+        plan.run();
+        for (int i = 0; i < 3; ++i)
+            need(by_mpi[i] == by_plan[i], "the other group brings other numbers");
+    }
+    MPI_Comm_free(&comm);
 }
 
 // On a grid of two dimensions, one of which may be a ring of two: there both neighbours are one.
@@ -283,7 +348,11 @@ void pairs() {
 void more_ranks_than_the_job() {
     sennit_message_plan *plan = nullptr;
     ok(sennit_init_mpi(MPI_COMM_SELF, nullptr));
+    MPI_Comm inter = MPI_COMM_NULL;
     refused(sennit_message_plan_create(kWorld, &plan), SENNIT_ERR_ARG, "is no rank of this job");
+    join(kWorld, &inter);
+    refused(sennit_message_plan_create(inter, &plan), SENNIT_ERR_ARG, "is no rank of this job");
+    MPI_Comm_free(&inter);
     if (rank == 0) ok(sennit_finalize());
     if (rank == 0)
         refused(sennit_message_plan_create(kWorld, &plan), SENNIT_ERR_STATE, "no rank");
@@ -308,6 +377,12 @@ void ranks_of_two_jobs() {
     ok(sennit_init_mpi(job, nullptr));
     if (size >= 3 && mixed != MPI_COMM_NULL)
         refused(sennit_message_plan_create(mixed, &plan), SENNIT_ERR_ARG, "is no rank of this job");
+    if (size == 4) { /* each group of the intercommunicator is a rank of its own job */
+        MPI_Comm inter = MPI_COMM_NULL;
+        join(mixed, &inter);
+        refused(sennit_message_plan_create(inter, &plan), SENNIT_ERR_ARG, "is no rank of this job");
+        MPI_Comm_free(&inter);
+    }
     MPI_Barrier(kWorld);
     ok(sennit_finalize());
     MPI_Comm_free(&job);
@@ -419,6 +494,7 @@ int main(int argc, char **argv) {
     use_nodes(argc, argv);
     ok(sennit_init_mpi(kWorld, nullptr));
     all_to_all();
+    across();
     neighbors(true);
     neighbors(false);
     graph();

@@ -1,9 +1,10 @@
 // Random messages with random datatypes, different on both sides, sent by MPI and by a plan that
 // was made of the same arguments: afterwards the memory of all ranks is the same, byte by byte.
-// Each rank makes its calls in an order of its own; every other seed numbers the ranks the other
-// way. Would break: a combiner that is read wrongly, runs that are laid over each other in another
-// order than the type map's, a message that goes to the receive of another, a rank of a
-// communicator that is taken for one of the world, and bytes between the runs that are written.
+// Each rank makes its calls in an order of its own. One seed in three numbers the ranks the other
+// way, and one sends between even and odd ranks by an intercommunicator. Would break: a combiner
+// that is read wrongly, runs that are laid over each other in another order than the type map's, a
+// message that goes to the receive of another, a rank of a communicator that is taken for one of
+// the world, and bytes between the runs that are written.
 //
 // Arguments: how many; before that "nodes" for ranks on two made-up nodes.
 #include <mpi.h>
@@ -336,7 +337,17 @@ struct Buffer {
     unsigned char *at() { return bytes.data() + origin; }
 };
 
-std::vector<Message> random_messages(Random &random, int size) {
+// The communicator of a seed. Its messages name ranks by `rank`, by which even and odd ranks are
+// the two groups of an intercommunicator.
+struct Ranks {
+    MPI_Comm comm;
+    int rank, size;
+    bool is_inter = false;
+
+    int partner(int other) const { return is_inter ? other / 2 : other; }
+};
+
+std::vector<Message> random_messages(Random &random, const Ranks &ranks) {
     const MPI_Datatype kinds[] = {MPI_CHAR,
                                   MPI_SHORT,
                                   MPI_INT,
@@ -358,8 +369,11 @@ std::vector<Message> random_messages(Random &random, int size) {
                                   MPI_DOUBLE_COMPLEX};
     std::vector<Message> messages(below(random, 7) + 1);
     for (Message &message : messages) {
-        message.from = static_cast<int>(below(random, static_cast<std::uint64_t>(size)));
-        message.to = static_cast<int>(below(random, static_cast<std::uint64_t>(size)));
+        const auto size = static_cast<std::uint64_t>(ranks.size);
+        message.from = static_cast<int>(below(random, size));
+        do
+            message.to = static_cast<int>(below(random, size));
+        while (ranks.is_inter && (message.from + message.to) % 2 == 0);
         message.tag = static_cast<int>(below(random, 2));
         message.sent = static_cast<int>(below(random, 4));
         message.received = message.sent + static_cast<int>(below(random, 2));
@@ -460,22 +474,17 @@ std::vector<Call> calls_of(Random &random, const std::vector<Message> &messages,
     return calls;
 }
 
-// The communicator of a seed, and this rank in it.
-struct Ranks {
-    MPI_Comm comm;
-    int rank, size;
-};
-
 void send(Random &random, const Message &message, std::size_t at, const Ranks &ranks, Sides &all) {
     const Side side = side_of(all, message, true);
     all.sources[at] = std::make_unique<Buffer>(side.type, side.count, 0);
     for (unsigned char &byte : all.sources[at]->bytes)
         byte = static_cast<unsigned char>(random());
     if (!is_by_pack(message))
-        MPI_Isend(all.sources[at]->at(), side.count, side.type, message.to, message.tag, ranks.comm,
-                  &all.requests.emplace_back());
-    need(sennit_plan_isend(all.plan, all.sources[at]->at(), side.count, side.type, message.to,
-                           message.tag, ranks.comm, SENNIT_SIGNAL_NULL, nullptr) == SENNIT_OK,
+        MPI_Isend(all.sources[at]->at(), side.count, side.type, ranks.partner(message.to),
+                  message.tag, ranks.comm, &all.requests.emplace_back());
+    need(sennit_plan_isend(all.plan, all.sources[at]->at(), side.count, side.type,
+                           ranks.partner(message.to), message.tag, ranks.comm, SENNIT_SIGNAL_NULL,
+                           nullptr) == SENNIT_OK,
          "isend");
 }
 
@@ -484,10 +493,11 @@ void receive(const Message &message, std::size_t at, const Ranks &ranks, Sides &
     all.by_mpi[at] = std::make_unique<Buffer>(side.type, side.count, 0xa5);
     all.by_plan[at] = std::make_unique<Buffer>(side.type, side.count, 0xa5);
     if (!is_by_pack(message))
-        MPI_Irecv(all.by_mpi[at]->at(), side.count, side.type, message.from, message.tag,
-                  ranks.comm, &all.requests.emplace_back());
-    need(sennit_plan_irecv(all.plan, all.by_plan[at]->at(), side.count, side.type, message.from,
-                           message.tag, ranks.comm, SENNIT_SIGNAL_NULL, nullptr) == SENNIT_OK,
+        MPI_Irecv(all.by_mpi[at]->at(), side.count, side.type, ranks.partner(message.from),
+                  message.tag, ranks.comm, &all.requests.emplace_back());
+    need(sennit_plan_irecv(all.plan, all.by_plan[at]->at(), side.count, side.type,
+                           ranks.partner(message.from), message.tag, ranks.comm, SENNIT_SIGNAL_NULL,
+                           nullptr) == SENNIT_OK,
          "irecv");
 }
 
@@ -508,7 +518,7 @@ int differences_of(const Sides &all) {
 
 int run_seed(std::uint64_t seed, const Ranks &ranks) {
     Random random(seed);
-    const std::vector<Message> messages = random_messages(random, ranks.size);
+    const std::vector<Message> messages = random_messages(random, ranks);
     // Else the ranks would all have the same order.
     random.discard(static_cast<unsigned long long>(ranks.rank));
     Sides all(messages.size());
@@ -543,18 +553,21 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const char *const word = argc > 1 && std::strcmp(argv[1], "nodes") == 0 ? argv[2] : argv[1];
     const std::uint64_t seeds = std::strtoull(word, nullptr, 10);
-    MPI_Comm turned = MPI_COMM_NULL;
+    MPI_Comm turned = MPI_COMM_NULL, half = MPI_COMM_NULL, inter = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &turned);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &inter);
+    const Ranks all[] = {
+        {inter, rank, size, true}, {MPI_COMM_WORLD, rank, size}, {turned, size - 1 - rank, size}};
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const Ranks ranks = seed % 2 == 0 ? Ranks{turned, size - 1 - rank, size}
-                                          : Ranks{MPI_COMM_WORLD, rank, size};
-        const int differences = run_seed(seed, ranks);
+        const int differences = run_seed(seed, all[seed % 3]);
         if (differences != 0)
             std::printf("seed %llu: rank %d has other bytes than MPI\n",
                         static_cast<unsigned long long>(seed), rank);
         failures += differences != 0;
     }
-    MPI_Comm_free(&turned);
+    for (MPI_Comm *const comm : {&turned, &half, &inter})
+        MPI_Comm_free(comm);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         std::printf("%llu seeds, %d failures\n", static_cast<unsigned long long>(seeds), failures);

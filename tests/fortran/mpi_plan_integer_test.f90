@@ -11,7 +11,8 @@ program integer_message_plans_test
   type(sennit_message_plan) :: plan
   type(sennit_error) :: error
   double precision, asynchronous :: field(0:5, 0:4), by_mpi(0:5, 0:4)
-  integer :: requests(2), row, rank, size, next, before, code, status, run
+  integer, asynchronous :: given(8), got(8)
+  integer :: requests(2), row, rank, size, next, before, half, joined, others, code, status, run
   call MPI_Init(code)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
   call MPI_Comm_size(MPI_COMM_WORLD, size, code)
@@ -46,6 +47,21 @@ program integer_message_plans_test
   call MPI_Barrier(MPI_COMM_WORLD, code)
   call sennit_message_plan_destroy(plan)
   call MPI_Type_free(row, code)
+  call MPI_Comm_split(MPI_COMM_WORLD, modulo(rank, 2), rank, half, code)
+  call MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - modulo(rank, 2), 0, joined, code)
+  call MPI_Comm_remote_size(joined, others, code)
+  given = rank
+  got = -1
+  call sennit_message_plan_create(joined, plan)
+  call sennit_plan_alltoall(plan, given, 1, MPI_INTEGER, got, 1, MPI_INTEGER, joined, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+  call sennit_message_plan_commit(plan, SENNIT_FOREVER)
+  call sennit_message_plan_start(plan)
+  call sennit_message_plan_wait(plan, SENNIT_FOREVER)
+  call check(all(got(1:others) == [(2 * run + 1 - modulo(rank, 2), run=0, others - 1)]), 'the other group has sent its ranks')
+  call MPI_Barrier(MPI_COMM_WORLD, code)
+  call sennit_message_plan_destroy(plan)
+  call MPI_Comm_free(joined, code)
+  call MPI_Comm_free(half, code)
   call sennit_finalize()
   call MPI_Finalize(code)
   call end_of_test()

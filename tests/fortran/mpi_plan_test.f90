@@ -25,6 +25,7 @@ program message_plans_test
   call neighbours()
   call requests_and_signals()
   call another_communicator()
+  call two_groups()
   call integers()
   call two_buffers_in_turn()
   call mistakes()
@@ -222,6 +223,33 @@ contains
     call check(all(in == self - 1), 'the lower rank of the communicator has sent')
     call MPI_Comm_free(turned)
   end subroutine another_communicator
+
+  ! By an intercommunicator of the even and the odd ranks, which differ in number with 3 ranks.
+  subroutine two_groups()
+    type(MPI_Comm) :: half, joined
+    integer, asynchronous :: out(3 * size), by_mpi(3 * size), by_plan(3 * size), one_by_mpi, one_by_plan
+    integer :: self, others, partner, i
+    call MPI_Comm_split(MPI_COMM_WORLD, modulo(rank, 2), rank, half)
+    call MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - modulo(rank, 2), 0, joined)
+    call MPI_Comm_rank(joined, self)
+    call MPI_Comm_remote_size(joined, others)
+    partner = merge(self, MPI_PROC_NULL, self < others)
+    out = [(100 * rank + i, i=1, 3 * size)]
+    by_mpi = -1
+    by_plan = -1
+    one_by_mpi = -1
+    one_by_plan = -1
+    call MPI_Alltoall(out, 3, MPI_INTEGER, by_mpi, 3, MPI_INTEGER, joined)
+    call MPI_Sendrecv(out(2), 1, MPI_INTEGER, partner, 0, one_by_mpi, 1, MPI_INTEGER, partner, 0, joined, MPI_STATUS_IGNORE)
+    call sennit_message_plan_create(joined, plan)
+    call sennit_plan_alltoall(plan, out, 3, MPI_INTEGER, by_plan, 3, MPI_INTEGER, joined, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call sennit_plan_irecv(plan, one_by_plan, 1, MPI_INTEGER, partner, 0, joined, SENNIT_SIGNAL_NULL)
+    call sennit_plan_isend(plan, out(2), 1, MPI_INTEGER, partner, 0, joined, SENNIT_SIGNAL_NULL)
+    call run_and_end(2)
+    call check(all(by_mpi == by_plan) .and. one_by_mpi == one_by_plan, 'the other group brings what it brings by MPI')
+    call MPI_Comm_free(joined)
+    call MPI_Comm_free(half)
+  end subroutine two_groups
 
   ! The same calls with handles that are integers.
   subroutine integers()
