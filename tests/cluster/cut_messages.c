@@ -1,16 +1,19 @@
 /* Rank 0 sends messages of 4 MiB to rank 1, which looks at every word of each before it takes the
    next one, and says how long it has waited where that was more than 200 ms.
 
-       cut_messages FILE [runs]
+       cut_messages FILE [runs|asleep]
 
-   With `runs` they are of 2 MiB, in runs of 256 bytes. Until rank 0 finds that there is such a
-   file. A rail may be cut in the midst of any of them: an event that is lost ends the run, and one
-   that is doubled is an error of the wait or the flush. */
+   With `runs` they are of 2 MiB, in runs of 256 bytes. With `asleep` the ranks sleep between tests
+   for the end of a message, so the progress threads do the work. Until rank 0 finds that there is
+   such a file. A rail may be cut in the midst of any of them: an event that is lost ends the run,
+   and one that is doubled is an error of the wait or the flush. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "must.h"
@@ -19,6 +22,7 @@ enum { WORDS = 512 * 1024, RUN_WORDS = 32, RUN_BYTES = 8 * RUN_WORDS };
 
 static const uint64_t long_ms = 200;
 static bool in_runs;
+static bool is_asleep;
 
 static uint64_t count(void) {
     return in_runs ? WORDS / 2 : WORDS;
@@ -37,6 +41,32 @@ static uint64_t now_ms(void) {
     return (uint64_t)(1000 * sennit_wtime());
 }
 
+static void nap(void) {
+    const struct timespec two_ms = {0, 2000000};
+    (void)nanosleep(&two_ms, NULL);
+}
+
+/* sennit_put_notify_with, by a rank that sleeps until the message is gone. */
+static void put_asleep(sennit_peer_block there, size_t place, const uint64_t *words,
+                       uint64_t epoch) {
+    const sennit_notice notice = {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
+    sennit_request put = SENNIT_REQUEST_NULL;
+    sennit_status status = SENNIT_OK;
+    int done = 0;
+    while ((status = sennit_put_notify_nb(there, place, words, WORDS * sizeof *words, &notice,
+                                          &put)) == SENNIT_ERR_SIGNAL_EARLY)
+        nap();
+    must(status);
+    for (must(sennit_test(&put, &done)); !done; must(sennit_test(&put, &done)))
+        nap();
+}
+
+static void wait_asleep(sennit_signal arrived) {
+    int done = 0;
+    for (must(sennit_signal_test(arrived, &done)); !done; must(sennit_signal_test(arrived, &done)))
+        nap();
+}
+
 static void send_all(sennit_peer_block there, const char *file) {
     uint64_t *words = malloc((place(count()) + 1) * sizeof *words);
     const sennit_box box =
@@ -52,6 +82,8 @@ static void send_all(sennit_peer_block there, const char *file) {
         const size_t half = epoch % 2 * WORDS * sizeof *words;
         if (in_runs)
             must(sennit_put_notify_strided(there, half, words, &box, &notice));
+        else if (is_asleep)
+            put_asleep(there, half, words, epoch);
         else
             must(sennit_put_notify_with(there, half, words, WORDS * sizeof *words, &notice));
     }
@@ -63,6 +95,7 @@ static void take_all(const uint64_t *memory, sennit_signal arrived) {
     uint64_t epoch = 0;
     uint64_t last_ms = now_ms();
     for (uint64_t is_last = 0; !is_last; ++epoch) {
+        if (is_asleep) wait_asleep(arrived);
         must(sennit_signal_wait(arrived, SENNIT_FOREVER));
         const uint64_t waited_ms = now_ms() - last_ms;
         if (waited_ms > long_ms) printf("waited %" PRIu64 " ms\n", waited_ms);
@@ -79,8 +112,9 @@ static void take_all(const uint64_t *memory, sennit_signal arrived) {
 }
 
 int main(int argc, char **argv) {
-    must_be(argc == 2 || argc == 3, "a file, and perhaps runs");
-    in_runs = argc == 3;
+    must_be(argc == 2 || argc == 3, "a file, and perhaps runs or asleep");
+    in_runs = argc == 3 && strcmp(argv[2], "runs") == 0;
+    is_asleep = argc == 3 && !in_runs;
     must(sennit_init(NULL));
     const int rank = sennit_rank();
     must_be(sennit_size() == 2, "two ranks");
