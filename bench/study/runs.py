@@ -39,9 +39,9 @@ def launch_words(arguments, mpi, ranks, program):
 def cluster_words(arguments, hosts, mpi, ranks, command):
     """The words that start a command on hosts that tools/cluster makes of namespaces, each with processors of its own."""
     rate = ["--rate", arguments.rate] if arguments.rate else []
-    # Open MPI takes the hosts' slots for processors, so it does not see that ranks share one.
+    # The MPIs take the hosts' slots for processors, so they do not see that ranks share one.
     if ranks > len(os.sched_getaffinity(0)):
-        command = ["env", "OMPI_MCA_mpi_yield_when_idle=1", *command]
+        command = ["env", "OMPI_MCA_mpi_yield_when_idle=1", "MPIR_CVAR_POLLS_BEFORE_YIELD=1", *command]
     return [arguments.cluster, "run", "--hosts", str(hosts), "--rails", str(arguments.rails), *rate, "--split-processors", "--launcher",
             {"openmpi": "mpirun", "mpich": "hydra"}[mpi], "-n", str(ranks), "--", *command]
 
