@@ -87,7 +87,8 @@ bool keep_packed(Engine &engine, OperationRecord *record, const OperationArgs &a
     return true;
 }
 
-// Copies the event's data; long data into separate memory of the record. False: no memory.
+}  // namespace
+
 bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
     if (data == nullptr) return true;
     const std::size_t head = head_bytes(record->operation);
@@ -102,8 +103,6 @@ bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
     std::memcpy(place + head, data, record->payload_bytes - head);
     return true;
 }
-
-}  // namespace
 
 void fill_record(OperationRecord *record, const OperationArgs &args) {
     record->mode = Completion::Mode::blocking;

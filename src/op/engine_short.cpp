@@ -49,23 +49,11 @@ void fill(OperationRecord *record, const ShortEvent &event, std::uint64_t segmen
     record->open = 1;
     record->remote.handle = segment;
     record->offset = event.place.offset;
+    record->local = reinterpret_cast<std::byte *>(record->operands);
     record->result = reinterpret_cast<std::byte *>(&record->answer);
+    static_assert(sizeof record->operands == sizeof *event.task + ShortEvent::kMostInside);
     std::memcpy(record->operands, event.task, sizeof *event.task);
     record->bytes = record->cut = record->piece_bytes = event.bytes;
-}
-
-// Copies the task and its data into the record, or into memory of it. False: no memory.
-bool keep(Engine &engine, MessagePath &path, OperationRecord *record, const ShortEvent &event) {
-    record->local = reinterpret_cast<std::byte *>(record->operands);
-    static_assert(sizeof record->operands == sizeof *event.task + ShortEvent::kMostInside);
-    if (event.bytes > ShortEvent::kMostInside) {
-        if (!engine.records.keep_payload(record, record->payload_bytes, *path.transport))
-            return false;
-        record->local = record->buffer;
-        std::memcpy(record->local, event.task, sizeof *event.task);
-    }
-    std::memcpy(record->local + sizeof *event.task, event.data, event.bytes);
-    return true;
 }
 
 void fill(OperationPiece *piece, Engine &engine, PeerQueue &queue, OperationRecord *record) {
@@ -108,7 +96,7 @@ bool engine_post_short(Rank &rank, const ShortEvent &event) {
     if (record == nullptr) return false;
     const Starting starting(rank);
     fill(record, event, entry->handle);
-    const bool is_kept = keep(engine, *queue->path, record, event);
+    const bool is_kept = keep_event(engine, record, event.data);
     if (is_kept) fill(&record->own, engine, *queue, record);
     if (!is_kept || submit_piece(engine, *queue->path, &record->own) != Submit::accepted) {
         // engine_start() will queue it, or report the error.

@@ -168,6 +168,9 @@ struct OperationArgs {
 void fill_record(OperationRecord *record, const OperationArgs &args);
 // Copies the data of a task or of a buffered operation into memory of the record. False: no memory.
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args);
+// Copies the data of an event's task behind the task in the record's operands; long data, with the
+// task, into separate memory of the record. False: no memory.
+bool keep_event(Engine &engine, OperationRecord *record, const void *data);
 // The most data of an event's task.
 std::size_t data_room(const MessagePath &path);
 // The payload length of an event's task.
