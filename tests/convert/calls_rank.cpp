@@ -488,9 +488,7 @@ void mistakes() {
 }  // namespace
 
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(kWorld, &rank);
-    MPI_Comm_size(kWorld, &size);
+    begin_mpi(&argc, &argv);
     use_nodes(argc, argv);
     ok(sennit_init_mpi(kWorld, nullptr));
     all_to_all();

@@ -56,9 +56,7 @@ void wait_for_late_run() {
 }  // namespace
 
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(kWorld, &rank);
-    MPI_Comm_size(kWorld, &size);
+    begin_mpi(&argc, &argv);
     ok(sennit_init_mpi(kWorld, nullptr));
     const int out = 1;
     {

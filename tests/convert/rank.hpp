@@ -18,6 +18,12 @@ const sennit_signal kNone = SENNIT_SIGNAL_NULL;
 inline int rank = 0;
 inline int size = 0;
 
+inline void begin_mpi(int *argc, char ***argv) {
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(kWorld, &rank);
+    MPI_Comm_size(kWorld, &size);
+}
+
 inline void need(bool holds, const std::string &what) {
     if (holds) return;
     std::fprintf(stderr, "rank %d: %s: %s\n", rank, what.c_str(), sennit_last_error()->text);

@@ -65,9 +65,7 @@ void a_block_that_can_not_be_attached_is_named() {
 }  // namespace
 
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(kWorld, &rank);
-    MPI_Comm_size(kWorld, &size);
+    begin_mpi(&argc, &argv);
     ok(sennit_init_mpi(kWorld, nullptr));
     an_unknown_datatype_is_refused();
     a_block_that_can_not_be_attached_is_named();

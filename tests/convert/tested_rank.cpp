@@ -101,9 +101,7 @@ void an_exchange_that_is_tested_goes_on() {
 }  // namespace
 
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(kWorld, &rank);
-    MPI_Comm_size(kWorld, &size);
+    begin_mpi(&argc, &argv);
     use_nodes(argc, argv);
     if (argc > 1) (void)setenv("SENNIT_PROGRESS", "off", 1);
     ok(sennit_init_mpi(kWorld, nullptr));

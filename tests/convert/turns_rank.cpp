@@ -271,9 +271,7 @@ void communicators_may_end_first() {
 }  // namespace
 
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(kWorld, &rank);
-    MPI_Comm_size(kWorld, &size);
+    begin_mpi(&argc, &argv);
     use_nodes(argc, argv);
     const bool is_one_node = argc == 1;
     sennit_message_plan *none = nullptr;

@@ -44,9 +44,7 @@ int main(int argc, char **argv) {
     ask = std::string(argv[1]) + " trace where " + file.substr(0, place) + "0" +
           file.substr(place + 2) + ".0.part 2>&1";
     (void)setenv("SENNIT_TRACE", argv[2], 1);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(kWorld, &rank);
-    MPI_Comm_size(kWorld, &size);
+    begin_mpi(&argc, &argv);
     ok(sennit_init_mpi(kWorld, nullptr));
     {
         const Plan plan(kWorld);
