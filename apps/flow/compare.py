@@ -42,6 +42,8 @@ def start_words(arguments, mpi, program):
         return [*words[:before_n], *(BIND[mpi] if arguments.threads == "1" else FREE[mpi]), *words[before_n:]]
     knobs = [f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
     knobs += [f"SENNIT_PROGRESS={arguments.progress}"] if arguments.progress else []
+    # The MPIs take the hosts' slots for processors, so they do not see that ranks share one.
+    knobs += [f"{name}={value}" for name, value in runs.yielding(arguments.ranks).items()]
     return runs.cluster_words(arguments, arguments.hosts, mpi, arguments.ranks, ["env", *knobs, words[-1]])
 
 

@@ -25,13 +25,9 @@ def every_kind(**settings):
     return [{**SETTINGS, **settings, "kind": kind} for kind in KINDS]
 
 
-def between_hosts(networks):
-    return [every_kind(mpi=mpi, hosts=2, rails=rails, rate=rate, ranks_y=y, ranks_z=z)
-            for rails, rate in networks for y, z in ((2, 1), (1, 2)) if rate != "500mbit" or y == 2 for mpi in MPIS]
-
-
-def between_four_hosts():
-    return [every_kind(mpi=mpi, hosts=4, rails=rails, rate=rate, ranks_z=2) for rails, rate in FOUR_HOSTS for mpi in MPIS]
+def between_hosts(networks, grids=((2, 1), (1, 2))):
+    return [every_kind(mpi=mpi, hosts=y * z, rails=rails, rate=rate, ranks_y=y, ranks_z=z)
+            for rails, rate in networks for y, z in grids if rate != "500mbit" or y == 2 for mpi in MPIS]
 
 
 def knob_group(name, values):
@@ -55,7 +51,7 @@ FILES = {
                  for cells in (64, 32) for y, z in ((2, 1), (1, 2)) for mpi in MPIS]),
     "hosts": (7, between_hosts(NETWORKS)),
     "rails": (7, between_hosts(TWO_RAILS)),
-    "four": (7, between_four_hosts()),
+    "four": (7, between_hosts(FOUR_HOSTS, ((2, 2),))),
     "progress": (5, knob_group("progress", PROGRESS)),
     "levels": (5, knob_group("level", (None, *LEVELS))),
     "scaling": (3, ranks_groups()),

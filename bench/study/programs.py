@@ -2,10 +2,7 @@
 import os
 
 import runs
-
-
-def cores():
-    return os.cpu_count() or 1
+from runs import cores
 
 
 class Program:
@@ -31,6 +28,5 @@ class Program:
         """Threads, and with more ranks than processors what lets each MPI give processors away."""
         words = {"OMP_NUM_THREADS": str(ranks), "OMP_PROC_BIND": "true" if ranks <= cores() else "false"}
         if ranks > cores():
-            words.update(OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_hwloc_base_binding_policy="none",
-                         MPIR_CVAR_POLLS_BEFORE_YIELD="1")
+            words.update(runs.yielding(ranks), OMPI_MCA_hwloc_base_binding_policy="none")
         return words

@@ -36,12 +36,18 @@ def launch_words(arguments, mpi, ranks, program):
     return [*quiet_words(arguments, ranks), *launch, "-n", str(ranks), path]
 
 
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def yielding(ranks):
+    """With more ranks than processors: what lets each MPI give processors away."""
+    return {"OMPI_MCA_mpi_yield_when_idle": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} if ranks > cores() else {}
+
+
 def cluster_words(arguments, hosts, mpi, ranks, command):
     """The words that start a command on hosts that tools/cluster makes of namespaces, each with processors of its own."""
     rate = ["--rate", arguments.rate] if arguments.rate else []
-    # The MPIs take the hosts' slots for processors, so they do not see that ranks share one.
-    if ranks > len(os.sched_getaffinity(0)):
-        command = ["env", "OMPI_MCA_mpi_yield_when_idle=1", "MPIR_CVAR_POLLS_BEFORE_YIELD=1", *command]
     return [arguments.cluster, "run", "--hosts", str(hosts), "--rails", str(arguments.rails), *rate, "--split-processors", "--launcher",
             {"openmpi": "mpirun", "mpich": "hydra"}[mpi], "-n", str(ranks), "--", *command]
 
@@ -50,7 +56,7 @@ def quiet_words(arguments, ranks):
     """What makes a job of the real-time class, in turns: where two ranks begin on one processor, the one that polls without
     giving way must not keep the other, or their launcher, from it for ever. Each turn is long, so only with a processor
     for each rank."""
-    return ["chrt", "-r", "10"] if arguments.realtime and ranks <= (os.cpu_count() or 1) else []
+    return ["chrt", "-r", "10"] if arguments.realtime and ranks <= cores() else []
 
 
 def run_words(words, limit_s, environment=None):
