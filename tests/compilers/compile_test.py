@@ -21,7 +21,8 @@ from pathlib import Path
 
 SKIPPED = 77
 # What the sources that are compiled here include from elsewhere.
-PACKAGES = ["libhwloc-dev", "libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libfabric-dev"]
+PACKAGES = ["libhwloc-dev", "libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libfabric-dev", "libfftw3-dev", "libhdf5-dev",
+            "libopenblas-dev"]
 SETTINGS = {"CMAKE_BUILD_TYPE": "Release", "CMAKE_EXPORT_COMPILE_COMMANDS": "ON", "CMAKE_DISABLE_FIND_PACKAGE_OpenMP": "ON",
             "SENNIT_WERROR": "ON", "SENNIT_SHORT_BUILD": "OFF", "SENNIT_BUILD_TESTS": "OFF", "SENNIT_FORTRAN": "OFF",
             "SENNIT_OPENMPI": "OFF", "SENNIT_MPICH": "OFF", "SENNIT_PMIX": "OFF"}
