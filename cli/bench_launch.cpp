@@ -107,7 +107,7 @@ std::vector<Launcher> mpi_launchers(const BenchOptions &options) {
             launchers.push_back(launcher);
         } else if (by_name) {
             throw std::runtime_error(fmt::format(
-                "{} can not be measured: its launcher or the program built with it is missing",
+                "{} cannot be measured: its launcher or the program built with it is missing",
                 name));
         }
     }
@@ -170,7 +170,7 @@ std::vector<std::string> cluster_command(const BenchOptions &options, const Laun
     // split among the hosts.
     if (progress.empty()) words.push_back("--split-processors");
     words.push_back("--");
-    // Open MPI must use UCX for windows: over its own TCP it can not create windows between hosts
+    // Open MPI must use UCX for windows: over its own TCP it cannot create windows between hosts
     // (MPI_ERR_WIN), and it has no other kind for programs with threads.
     if (is_of_openmpi(launcher) && std::getenv("OMPI_MCA_osc") == nullptr)
         append(words, {"env", "OMPI_MCA_osc=ucx"});

@@ -13,6 +13,7 @@
 #include "bench_process.hpp"
 #include "bench_table.hpp"
 #include "print_error.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 
@@ -133,8 +134,8 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks,
         return true;
     }
     if (!failure.empty()) {
-        print_error("sennit bench: the {} job of {} ranks {}: {}\n", launcher.name, ranks, failure,
-                    fmt::join(command, " "));
+        print_error("sennit bench: the {} job of {} {}: {}\n", launcher.name,
+                    counted(ranks, "rank"), failure, fmt::join(command, " "));
     }
     return failure.empty();
 }

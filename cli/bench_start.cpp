@@ -12,6 +12,7 @@
 #include "bench_process.hpp"
 #include "bench_table.hpp"
 #include "print_error.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 
@@ -71,8 +72,9 @@ void print_records(const BenchOptions &options, const std::vector<Record> &recor
         }
     } else {
         const bool is_memory = options.bench == "memory";
-        fmt::print("{}: {}.\n{} ranks on {} cores, {}, jobs in turn.\n{}\n", options.bench,
-                   bench_sentence(options.bench), ranks, available_cores(),
+        fmt::print("{}: {}.\n{} on {}, {}, jobs in turn.\n{}\n", options.bench,
+                   bench_sentence(options.bench), counted(ranks, "rank"),
+                   counted(available_cores(), "core"),
                    is_memory ? "all ranks of all jobs" : "every launcher's default binding",
                    is_memory ? memory_table(records) : time_table(records));
     }

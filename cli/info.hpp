@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 Json topology_section();
 std::string topology_text(const Json &section);
 
-// The topology for other callers. Null if hwloc can not read it. It is freed only at the end of the
+// The topology for other callers. Null if hwloc cannot read it. It is freed only at the end of the
 // program: hwloc unloads its plugins with the last topology, and would lose memory that they have
 // allocated.
 hwloc_topology_t node_topology();

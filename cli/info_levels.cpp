@@ -37,7 +37,7 @@ Json levels_section(const Json &network, const Json &topology) {
     const std::size_t domains = topology.contains("numa_nodes") ? topology["numa_nodes"].size() : 0;
     return {level_json(SENNIT_LOCALITY_PROCESS, true, "ranks that are threads of one process"),
             level_json(SENNIT_LOCALITY_NUMA, domains != 0,
-                       domains == 0 ? "hwloc can not read the NUMA domains of this node"
+                       domains == 0 ? "hwloc cannot read the NUMA domains of this node"
                        : domains == 1
                            ? "all ranks of this node, which is one NUMA domain"
                            : fmt::format("ranks of this node that started on the same of its "

@@ -292,7 +292,7 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
 // A piece in place of that of a rank that no path reaches.
 std::vector<char> unknown_piece(std::size_t bytes, int size) {
     std::vector<char> piece(bytes);
-    constexpr char kText[] = "no path leads there from rank 0, which asks";
+    constexpr char kText[] = "rank 0, which asks, has no path to this rank";
     static_assert(sizeof kText <= kReasonBytes);
     View view{};
     view.locality = -1;

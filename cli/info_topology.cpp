@@ -118,7 +118,7 @@ int numa_distance(hwloc_topology_t topology, int from, int to) {
 
 Json topology_section() {
     const hwloc_topology_t topology = node_topology();
-    if (topology == nullptr) return {{"error", "hwloc can not read the topology of this node"}};
+    if (topology == nullptr) return {{"error", "hwloc cannot read the topology of this node"}};
     char host[256] = "";
     (void)gethostname(host, sizeof host - 1);
     const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> bound(hwloc_bitmap_alloc(),
@@ -144,9 +144,10 @@ Json topology_section() {
 std::string topology_text(const Json &section) {
     if (section.contains("error")) return "  " + section["error"].get<std::string>() + "\n";
     std::string text = fmt::format(
-        "  {}, {}\n  {} package(s), {} core(s), {} CPU(s); allowed: {}; this process: {}\n",
+        "  {}, {}\n  {}, {}, {}; allowed: {}; this process: {}\n",
         section["host"].get<std::string>(), section["processor"].get<std::string>(),
-        section["packages"].get<int>(), section["cores"].get<int>(), section["cpus"].get<int>(),
+        counted(section["packages"].get<int>(), "package"),
+        counted(section["cores"].get<int>(), "core"), counted(section["cpus"].get<int>(), "CPU"),
         section["allowed_cpus"].get<std::string>(), section["bound_to_cpus"].get<std::string>());
     for (const Json &node : section["numa_nodes"]) {
         text +=
@@ -154,10 +155,10 @@ std::string topology_text(const Json &section) {
                         bytes_text(node["bytes"].get<double>()), node["cpus"].get<std::string>());
     }
     for (const Json &cache : section["caches"]) {
-        text += fmt::format("  {}: {} of {}, each for {} CPU(s), lines of {} B\n",
-                            cache["name"].get<std::string>(), cache["count"].get<int>(),
-                            bytes_text(cache["bytes"].get<double>()),
-                            cache["cpus_sharing"].get<int>(), cache["line_bytes"].get<int>());
+        text += fmt::format(
+            "  {}: {} of {}, each for {}, lines of {} B\n", cache["name"].get<std::string>(),
+            cache["count"].get<int>(), bytes_text(cache["bytes"].get<double>()),
+            counted(cache["cpus_sharing"].get<int>(), "CPU"), cache["line_bytes"].get<int>());
     }
     for (const Json &card : section["network_cards"]) {
         text +=

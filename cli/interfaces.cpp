@@ -15,7 +15,7 @@
 namespace sennit::cli {
 namespace {
 
-// 0 if the file can not be read or its number is negative: a card without a link has the speed -1,
+// 0 if the file cannot be read or its number is negative: a card without a link has the speed -1,
 // or none.
 int number_in(const std::string &interface, const char *file) {
     int number = 0;

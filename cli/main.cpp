@@ -76,7 +76,7 @@ int flushed(int code) {
     if (failed_before) (void)std::fputc('\n', stdout);
     const bool fails = std::fflush(stdout) != 0;
     if (!fails && !failed_before) return code;
-    sennit::cli::print_error("sennit: can not write the standard output{}\n",
+    sennit::cli::print_error("sennit: cannot write the standard output{}\n",
                              fails ? fmt::format(": {}", std::strerror(errno)) : "");
     return code == 0 ? 125 : code;
 }

@@ -78,7 +78,7 @@ std::string check_processors(const std::string &text) {
 // Throws UsageError for a core that this process may not use.
 map::Machine this_machine(const std::string &cores) {
     const hwloc_topology_t topology = node_topology();
-    if (topology == nullptr) throw std::runtime_error("hwloc can not read the topology");
+    if (topology == nullptr) throw std::runtime_error("hwloc cannot read the topology");
     if (hwloc_topology_is_thissystem(topology) == 0)
         throw std::runtime_error(
             "hwloc shows another machine than this one (HWLOC_SYNTHETIC, HWLOC_XMLFILE): nothing "
@@ -134,7 +134,7 @@ void write_svg(const std::string &path, const map::Figures &figures) {
     std::ofstream file(path);
     file << map::svg_of(figures);
     file.close();
-    if (!file) throw std::runtime_error(fmt::format("{} can not be written", path));
+    if (!file) throw std::runtime_error(fmt::format("{} cannot be written", path));
 }
 
 map::Figures read_figures(const std::string &path) {
@@ -176,7 +176,7 @@ map::Figures measured_figures(const map::Options &options, const std::string &co
 int run_map(const map::Options &options, const std::string &cores, const std::string &command) {
     // Check this before minutes of measuring, without a change of an existing file.
     if (!options.svg.empty() && !std::ofstream(options.svg, std::ios::app))
-        throw std::runtime_error(fmt::format("{} can not be written", options.svg));
+        throw std::runtime_error(fmt::format("{} cannot be written", options.svg));
     const map::Figures figures = options.read.empty() ? measured_figures(options, cores, command)
                                                       : read_figures(options.read);
     if (!options.json) print_text(options, figures);

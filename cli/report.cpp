@@ -28,7 +28,7 @@ Parts
   atomic, barrier, broadcast, allreduce, alltoall  sennit bench
   map                                              sennit map
   kernels, heat3d, flow                            applications, in a source tree with their build
-  A part that can not run is left out, with the reason. An estimate of the time is printed first.
+  A part that cannot run is left out, with the reason. An estimate of the time is printed first.
 
 Comparison
   A figure is slower if its 5th percentile is above the old 95th percentile, and also above that
@@ -83,7 +83,7 @@ int report(const ReportOptions &options) {
         arguments.push_back(word.data());
     arguments.push_back(nullptr);
     execvp(arguments[0], arguments.data());
-    throw std::runtime_error(fmt::format("python3 can not be started ({}): apt-get install python3",
+    throw std::runtime_error(fmt::format("python3 cannot be started ({}): apt-get install python3",
                                          std::strerror(errno)));
 }
 

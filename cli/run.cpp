@@ -52,7 +52,7 @@ Exit code
 
   124  the --timeout has passed
   125  the launcher failed, or could not write the output (a full disk)
-  126  the program can not be executed
+  126  the program cannot be executed
   127  the program was not found
   2    wrong usage; also a program of an MPI that does not call sennit_init, or a program that is
        linked to another OpenSHMEM library)";
@@ -107,8 +107,8 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     if (options.ranks_of_node > 0) {
         const std::int64_t room = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
         if (job.ranks > room) {
-            say(job, "-n {} is more than the {} ranks that -N allows on {}", job.ranks, room,
-                counted(std::max(job.nodes, 1), "node"));
+            say(job, "-n {} is more than the {} that -N allows on {}", job.ranks,
+                counted(room, "rank"), counted(std::max(job.nodes, 1), "node"));
             return kExitUsage;
         }
         if (job.ranks == 0) {

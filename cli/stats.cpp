@@ -48,7 +48,7 @@ The file
   are refused.
 
 Exit code
-  0; 1 if a file can not be read or has no counters; 2 wrong usage.)";
+  0; 1 if a file cannot be read or has no counters; 2 wrong usage.)";
 
 struct StatsOptions {
     std::vector<std::string> files;

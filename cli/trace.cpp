@@ -30,7 +30,7 @@ While the job runs
   sennit_finalize adds it to trace.json and deletes it; the part of a rank that died stays.
 
 Exit code
-  0; 1 if a file can not be read or written or is no trace; 2 wrong usage.)";
+  0; 1 if a file cannot be read or written or is no trace; 2 wrong usage.)";
 
 struct TraceOptions {
     std::vector<std::string> files;

@@ -259,7 +259,7 @@ std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std:
         const CLI::Option *option = run.get_option_no_throw(name);
         const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
         const bool has_more = name.size() < word.size();
-        // -tag can not be a group of short flags, because -h is the only short option without a
+        // -tag cannot be a group of short flags, because -h is the only short option without a
         // value.
         if (option == nullptr || (has_more && !takes_value)) fail_unknown_option(run, word);
         program += takes_value && !has_more ? 2 : 1;

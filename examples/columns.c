@@ -27,7 +27,7 @@ int main(void) {
     must(sennit_register(matrix, sizeof(double) * kRows * kColumns, 0, &mine));
     const sennit_status attached = sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions);
     if (attached == SENNIT_ERR_UNSUPPORTED) { /* the kernel forbids it here: the reason says why */
-        printf("private memory can not be reached: %s\n", sennit_last_error()->text);
+        printf("private memory cannot be reached: %s\n", sennit_last_error()->text);
         return 77;
     }
     must(attached);

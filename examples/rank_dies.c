@@ -48,10 +48,10 @@ static void work(int is_victim) {
 static void finish(int lost) {
     int64_t in_hand, finished = 0, done;
     /* snippet: finish */
-    /* What the lost rank noted last is still there. */
+    /* The lost rank's last note is still in its memory. */
     must(sennit_atomic_fetch_i64(word(lost, offsetof(Words, in_hand)), &in_hand));
     if (in_hand != 0) work_on(in_hand - 1);
-    /* A barrier of the world can not come any more; a counter can. */
+    /* A barrier of the world cannot come any more; a counter can. */
     while (finished < sennit_size() - 2)
         must(sennit_atomic_fetch_i64(word(0, offsetof(Words, finished)), &finished));
     /* end of snippet */

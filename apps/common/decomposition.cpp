@@ -47,7 +47,7 @@ Triple choose_ranks_grid(const Triple &cells, std::int64_t ranks) {
     }
     if (best[0] == 0) {
         throw Failure(
-            fmt::format("{} ranks can not share {} cells: every way to arrange them has more ranks "
+            fmt::format("{} ranks cannot share {} cells: every way to arrange them has more ranks "
                         "than cells in some direction",
                         ranks, text_of(cells)));
     }
@@ -68,7 +68,7 @@ Decomposition::Decomposition(const Triple &cells, const Triple &ranks_grid, int 
                             text_of(grid_)));
         }
         if (grid_[axis] > cells[axis]) {
-            throw Failure(fmt::format("{} ranks along {} can not share {} cells", grid_[axis],
+            throw Failure(fmt::format("{} ranks along {} cannot share {} cells", grid_[axis],
                                       kAxisNames[axis], cells[axis]));
         }
     }

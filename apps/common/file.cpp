@@ -13,7 +13,7 @@
 namespace apps {
 
 void File::fail(const char *what, int error) const {
-    throw Failure(fmt::format("{}: {} can not be {}: {}", use_, path_, what, std::strerror(error)));
+    throw Failure(fmt::format("{}: {} cannot be {}: {}", use_, path_, what, std::strerror(error)));
 }
 
 File::File(const std::string &use, const std::string &path, int flags) : use_(use), path_(path) {

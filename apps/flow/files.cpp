@@ -62,7 +62,7 @@ std::string part_of(const std::string &path) {
 void give_name(const char *use, const std::string &path) {
     if (std::rename(part_of(path).c_str(), path.c_str()) == 0) return;
     throw apps::Failure(
-        fmt::format("{}: {} can not be renamed: {}", use, path, std::strerror(errno)));
+        fmt::format("{}: {} cannot be renamed: {}", use, path, std::strerror(errno)));
 }
 
 void make_folder_of(const std::string &path) {
@@ -70,7 +70,7 @@ void make_folder_of(const std::string &path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     std::filesystem::create_directories(folder, error);
     if (error)
-        throw apps::Failure(fmt::format("output: {} can not be made: {}", folder, error.message()));
+        throw apps::Failure(fmt::format("output: {} cannot be made: {}", folder, error.message()));
 }
 
 void RestartFile::begin(const Clocks &clocks, const std::vector<double> &sums) const {

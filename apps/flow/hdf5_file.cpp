@@ -16,7 +16,7 @@ class Handle {
   public:
     Handle(const std::string &path, hid_t id, herr_t (*closes)(hid_t)) : id_(id), close_(closes) {
         if (id < 0)
-            throw apps::Failure(fmt::format("output: HDF5 can not make {}, or a part of it", path));
+            throw apps::Failure(fmt::format("output: HDF5 cannot make {}, or a part of it", path));
     }
     ~Handle() {
         if (id_ >= 0) (void)close_(id_);
@@ -60,7 +60,7 @@ class Maker {
 
   private:
     [[noreturn]] void fail() const {
-        throw apps::Failure(fmt::format("output: HDF5 can not write {}", path_));
+        throw apps::Failure(fmt::format("output: HDF5 cannot write {}", path_));
     }
     void need(herr_t status) const {
         if (status < 0) fail();

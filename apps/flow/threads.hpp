@@ -15,7 +15,7 @@ namespace flow {
 
 class Threads {
   public:
-    // Throws Failure if there can not be as many.
+    // Throws Failure if there cannot be as many.
     explicit Threads(int count) : count_(count) {
         int found = 0;
 #pragma omp parallel num_threads(count_) reduction(+ : found)

@@ -11,7 +11,7 @@ namespace ghost {
 
 class Grid {
   public:
-    // Throws Failure if the ranks can not share the cells.
+    // Throws Failure if the ranks cannot share the cells.
     Grid(const Options &options, int rank, int ranks);
     // Memory for domain().layout.cells() cells; gets the values of the start. Once, before all that
     // follows.

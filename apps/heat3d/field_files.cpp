@@ -25,7 +25,7 @@ using apps::File;
 constexpr std::size_t kCellBytes = sizeof(double);
 
 [[noreturn]] void fail(const std::string &path, const char *what, int error) {
-    throw Failure(fmt::format("output: {} can not be {}: {}", path, what, std::strerror(error)));
+    throw Failure(fmt::format("output: {} cannot be {}: {}", path, what, std::strerror(error)));
 }
 
 std::uint64_t payload_bytes(const Triple &cells) {

@@ -98,7 +98,7 @@ class SennitExchange final : public Exchange {
         int peer;
         LayerShape shape;
         Place place;      // of the layer in the neighbour's part of a field
-        Layer theirs[2];  // the same as memory, per field; no cells if it can not be reached
+        Layer theirs[2];  // the same as memory, per field; no cells if it cannot be reached
         std::vector<double> copy;  // empty if the layers are read where they are
     };
 

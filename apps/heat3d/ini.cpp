@@ -66,7 +66,7 @@ std::vector<IniEntry> parse_ini(std::string_view text, const std::string &name) 
 
 std::vector<IniEntry> read_ini(const std::string &path) {
     const auto fail = [&path] {
-        throw Failure(fmt::format("the configuration file {} can not be read: {}", path,
+        throw Failure(fmt::format("the configuration file {} cannot be read: {}", path,
                                   std::strerror(errno)));
     };
     const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"),

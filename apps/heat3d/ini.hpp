@@ -18,7 +18,7 @@ struct IniEntry {
 // a line that is none of the above, an empty key, a key that was given before, another section.
 std::vector<IniEntry> parse_ini(std::string_view text, const std::string &name);
 
-// The same for a file. Throws Failure also when it can not be read.
+// The same for a file. Throws Failure also when it cannot be read.
 std::vector<IniEntry> read_ini(const std::string &path);
 
 }  // namespace heat3d

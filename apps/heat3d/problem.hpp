@@ -26,7 +26,7 @@ class Problem {
     // The coldest and warmest that this rank sees at the start and at its outer sides.
     Range own_range() const;
     // Chooses or checks the time step. `range` is that of all ranks: no temperature leaves it
-    // later. Throws Failure if the time step is not stable or the numbers can not be computed with.
+    // later. Throws Failure if the time step is not stable or the numbers cannot be computed with.
     void prepare(const Range &range);
 
     const Stencil &stencil() const { return stencil_; }

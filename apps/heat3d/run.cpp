@@ -123,7 +123,7 @@ void Run::connect_fields() {
     }
 }
 
-// Early, so that a folder that can not be written does not cost a run.
+// Early, so that a folder that cannot be written does not cost a run.
 void Run::open_files() {
     if (options_.no_output) return;
     files_.reset(new FieldFiles(options_.output, decomposition_->cells(), problem_->spacing()));

@@ -4,7 +4,7 @@
  * A cell becomes its left neighbour plus the one below minus the one below on the left:
  *     cell(i, j) = cell(i-1, j) + cell(i, j-1) - cell(i-1, j-1)
  * Each cell waits for the one before it in its line, so a line takes an addition's latency per
- * cell, and lines can not be computed at once. The difference of the two cells below is taken
+ * cell, and lines cannot be computed at once. The difference of the two cells below is taken
  * first, as compilers do with the suite's source if they may reorder additions (-ffast-math); all
  * values are whole numbers, so every order gives the same. */
 #ifndef P2P_KERNEL_H

@@ -63,7 +63,7 @@ void Run::prepare() {
     Matrices::Memory memory{};
     apps::together(ranks_, kProgram, [&] {
         if (options_.order < shares.groups()) {
-            throw apps::Failure(fmt::format("{} {} can not share {} columns", shares.groups(),
+            throw apps::Failure(fmt::format("{} {} cannot share {} columns", shares.groups(),
                                             method_.threads() > 1 ? "threads" : "ranks",
                                             options_.order));
         }

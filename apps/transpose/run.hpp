@@ -12,7 +12,7 @@ struct Choice {
 };
 
 // The exit status of this rank: 0 if the answer is right on all ranks, 1 if it is not or the
-// options can not be satisfied. Throws apps::Lost.
+// options cannot be satisfied. Throws apps::Lost.
 int run(apps::Ranks &ranks, Method &method, int argc, char **argv);
 int run(apps::Ranks &ranks, Method &method, Choice *choice, int argc, char **argv);
 

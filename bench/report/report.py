@@ -224,7 +224,7 @@ def main():
             with open(arguments.out + ".html", "a", encoding="utf-8"):
                 pass
         except OSError as error:
-            sys.exit(f"sennit report: {arguments.out}.html can not be written: {error.strerror}")
+            sys.exit(f"sennit report: {arguments.out}.html cannot be written: {error.strerror}")
     report = read(arguments.read) if arguments.read else measured(arguments, words_of(arguments))
     text = json.dumps(report, ensure_ascii=False)
     if arguments.json:

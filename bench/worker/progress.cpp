@@ -43,7 +43,7 @@ Subject work(const Job &job, const char *name, Clock clock, Puts puts, sennit_gp
                         compute_for(kWorkSteps);
                         call();
                     }
-                    // A time below a tick of the clock is 0, which can not be reported.
+                    // A time below a tick of the clock is 0, which cannot be reported.
                     const double end = std::max(now(), start + 1.0);
                     post_flag(over, number);
                     return Interval{start, end};

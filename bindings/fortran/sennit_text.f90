@@ -152,7 +152,7 @@ contains
     status = sennit_report(SENNIT_ERR_RANGE, operation, trim(text))
   end function sennit_refuse_room
 
-  ! The size of an array of this shape in bytes; -1 if an extent is negative; huge() if an integer can not hold it.
+  ! The size of an array of this shape in bytes; -1 if an extent is negative; huge() if an integer cannot hold it.
   pure function bytes_of(shape, element_bytes) result(bytes)
     integer(c_int64_t), intent(in) :: shape(:), element_bytes
     integer(c_int64_t) :: bytes

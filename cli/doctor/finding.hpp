@@ -39,7 +39,7 @@ struct Figures {
     // Between two processes that are not parent and child, as ranks are.
     std::optional<int> copy_error;  // errno of the kernel's refusal, 0 if it copies
     std::optional<double> copy_ns;  // 8 bytes
-    // errno if this process can not block stores to a page (userfaultfd), else 0; and whether
+    // errno if this process cannot block stores to a page (userfaultfd), else 0; and whether
     // stores by system calls are blocked, too.
     std::optional<int> guard_error;
     bool guard_holds_system_calls = false;
@@ -58,8 +58,8 @@ struct Figures {
 
 // The network to other nodes.
 struct Network {
-    std::string libfabric;  // its version, "1.17.0"; "" if it can not be used or was not asked
-    std::string libfabric_error;  // why it can not be used
+    std::string libfabric;        // its version, "1.17.0"; "" if it cannot be used or was not asked
+    std::string libfabric_error;  // why it cannot be used
     std::vector<Interface> interfaces;
     // By address: errno of a connection to a listening port of the interface; 0: connected.
     std::map<std::string, int> connections;
@@ -130,11 +130,11 @@ Finding check_progress(const System &system);
 
 // files.cpp: input of the checks.
 
-// The whole text of a file; nothing if it can not be read.
+// The whole text of a file; nothing if it cannot be read.
 std::optional<std::string> read_text(const System &system, const std::string &name);
-// The first line without blanks around; empty if it can not be read.
+// The first line without blanks around; empty if it cannot be read.
 std::string read_line(const System &system, const std::string &name);
-// Whether the file exists, even if it can not be read, such as a device.
+// Whether the file exists, even if it cannot be read, such as a device.
 bool is_there(const System &system, const std::string &name);
 // The number at the start of a file. Empty: no file or no number ("max").
 std::optional<std::uint64_t> read_number(const System &system, const std::string &name);

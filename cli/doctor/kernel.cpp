@@ -13,7 +13,7 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kCopyCosts =
-    "other processes can not reach registered memory (sennit_register) that can not be moved, such "
+    "other processes cannot reach registered memory (sennit_register) that cannot be moved, such "
     "as a stack: these calls return SENNIT_ERR_UNSUPPORTED. Memory that Sennit allocates, or that "
     "can be moved (see userfaultfd), is not affected";
 
@@ -176,14 +176,14 @@ Finding check_userfaultfd(const System &system) {
     }
     const int error = figures.guard_error.value_or(0);
     const bool filtered = has_filter(system);
-    // The file exists from Linux 5.2 on. A kernel that can not protect pages returns EINVAL.
+    // The file exists from Linux 5.2 on. A kernel that cannot protect pages returns EINVAL.
     const bool lacks =
         !is_there(system, "/proc/sys/vm/unprivileged_userfaultfd") || error == EINVAL;
     if (!tried && !filtered && !lacks) {
         finding.is = "in this kernel; not tried";
         return finding;
     }
-    finding.is = lacks      ? "not in this kernel, or older than that of 5.7"
+    finding.is = lacks      ? "missing in this kernel, or older than in Linux 5.7"
                  : filtered ? "behind a filter of system calls; most containers refuse it"
                             : "in this kernel, but not for this user";
     finding.costs = fmt::format("{}{}", tried || lacks ? "" : "if it is refused: ", kGuardCosts);
@@ -215,8 +215,8 @@ Finding check_xpmem(const System &system) {
                  : module ? "the module is loaded, but /dev/xpmem is not there for this process"
                           : "not there";
     finding.is +=
-        "; Sennit works without it: memory that a program registers is moved to where other ranks "
-        "map it (adopt), and what can not be moved is copied by the kernel (cma)";
+        "; Sennit works without it: registered memory is moved into memory that other ranks map "
+        "(adopt); the kernel copies memory that cannot be moved (cma)";
     return finding;
 }
 

@@ -203,8 +203,8 @@ Finding check_start(const System &system) {
         finding.mend = "see " + cause;
     else if (has_filter(system))
         finding.mend =
-            "docker run --security-opt seccomp=unconfined ... (or a profile of your own that lets "
-            "the call through that failed)";
+            "docker run --security-opt seccomp=unconfined ... (or a profile that allows the "
+            "call that failed)";
     else
         finding.mend = "what the message says; sennit run -n 2 sennit info --peers tries it again";
     return finding;
@@ -249,8 +249,8 @@ Finding check_open_files(const System &system) {
     }
     const std::uint64_t ranks = hard > kOtherFiles ? (hard - kOtherFiles) / kConnections : 0;
     finding.is = fmt::format(
-        "a process may have {} open files, and {} if it asks, as ranks do: by TCP a rank and {} of "
-        "other nodes can use each other",
+        "a process may have {} open files; ranks raise this to {}, which is enough for connections "
+        "to {} ranks on other nodes by TCP",
         limits.soft, limits.hard, ranks);
     finding.figures = {{"hard", hard}, {"ranks", ranks}};
     const auto wanted = static_cast<std::uint64_t>(system.ranks);
@@ -278,13 +278,12 @@ Finding check_open_files(const System &system) {
 Finding check_file_size(const System &system) {
     Finding finding("file_size");
     const std::uint64_t bytes = bytes_limit(
-        system, "Max file size", "no limit on the size of a file, which a rank's memory is",
+        system, "Max file size", "no limit on the size of files (a rank's memory is a file)",
         "a file may have {}", &finding);
     if (bytes == kNoLimit) return finding;
     const bool too_small = bytes < kFileBytes;
     finding.verdict = too_small ? Verdict::bad : Verdict::note;
-    finding.costs = too_small ? "no rank starts: its memory is a file, of 4 MB before there is a "
-                                "segment in it"
+    finding.costs = too_small ? "no rank starts: its memory is a file of at least 4 MB"
                               : "a rank's memory is a file: segments beyond that return "
                                 "SENNIT_ERR_NOMEM";
     finding.mend = "ulimit -f unlimited (fsize in /etc/security/limits.conf)";
@@ -303,8 +302,8 @@ Finding check_address_space(const System &system) {
     finding.costs =
         bytes < needed
             ? fmt::format(
-                  "{} can not start or do not reach each other: each maps all of its "
-                  "node, {} before there is a segment",
+                  "{} cannot start or do not reach each other: each maps the memory of "
+                  "all ranks of its node, at least {}",
                   counted(ranks_of(system), "rank"), bytes_text(static_cast<double>(needed)))
             : "a rank maps the segments of all ranks of its node: beyond that calls return "
               "SENNIT_ERR_NOMEM";
@@ -340,7 +339,7 @@ Finding check_processes(const System &system) {
     if (room.left >= needed + ranks * kThreadsOfRank) return finding;
     finding.verdict = room.left < needed ? Verdict::bad : Verdict::note;
     finding.costs = room.left < needed
-                        ? fmt::format("{} can not start: {} processes with sennit run",
+                        ? fmt::format("{} cannot start: {} processes with sennit run",
                                       counted(ranks, "rank"), needed)
                         : fmt::format(
                               "{} can start, but no threads: two of each rank between nodes, "
@@ -364,8 +363,8 @@ Finding check_threads(const System &system) {
     }
     finding.is = fmt::format("a process gets no second thread: {}", std::strerror(error));
     finding.costs =
-        "nothing of Sennit on one node. Between nodes a rank needs a thread or two of its own, as "
-        "do many programs";
+        "nothing on one node. Between nodes a rank needs one or two threads; many programs need "
+        "threads too";
     const bool is_known = check_processes(system).verdict == Verdict::bad;
     finding.verdict = is_known ? Verdict::note : Verdict::bad;
     if (is_known)

@@ -49,7 +49,7 @@ Finding check_libfabric(const System &system) {
         "in libfabric 2.6 and older, a message with a wrong count overflows memory in the "
         "providers net and tcp: anyone who can connect to the ports of a rank can exploit it";
     finding.mend =
-        "libfabric later than 2.6, or a network that only the hosts of the job are on "
+        "libfabric later than 2.6, or a network with only the hosts of the job "
         "(fabric:interface=)";
     return finding;
 }
@@ -114,8 +114,8 @@ Finding check_congestion(const System &system) {
     if (name.rfind("bbr", 0) != 0) return finding;
     finding.verdict = Verdict::note;
     finding.costs =
-        "if the network to other nodes is TCP: BBR takes a connection that pauses, as those of "
-        "ranks do, for a slow one, and then delays its data, at times by 100 ms";
+        "if the network to other nodes is TCP: connections of ranks pause; BBR takes that for a "
+        "slow network and delays their data, at times by 100 ms";
     finding.mend = "sudo sysctl -w net.ipv4.tcp_congestion_control=cubic  # on each node; or reno";
     return finding;
 }

@@ -99,8 +99,8 @@ Finding check_cpu_quota(const System &system) {
         return finding;
     }
     const ControlGroup &group = quota->group;
-    finding.is =
-        fmt::format("the time of {:.4g} processors in {}", quota->processors, group.folder);
+    finding.is = fmt::format("the time of {:.4g} processor{} in {}", quota->processors,
+                             quota->processors == 1 ? "" : "s", group.folder);
     finding.figures = {{"processors", quota->processors}};
     const std::string stat = read_text(system, group.folder + "/cpu.stat").value_or("");
     std::istringstream words(stat);
@@ -108,7 +108,7 @@ Finding check_cpu_quota(const System &system) {
     for (std::string key, value; words >> key >> value;)
         if (key == "nr_throttled") throttled = std::strtoull(value.c_str(), nullptr, 10);
     finding.figures["throttled"] = throttled;
-    finding.measured = fmt::format("it was stopped {} times so far", throttled);
+    finding.measured = fmt::format("stopped {} so far", counted(throttled, "time"));
     const double wanted =
         system.ranks > 0 ? system.ranks : static_cast<double>(count_of_list(allowed_list(system)));
     if (wanted <= quota->processors) return finding;

@@ -2,7 +2,7 @@
 // Owned by the keeper, which calls it when a descriptor is ready or a rank has ended. Invariants: a
 // rank has at most one connection. An allgather has the number of the rank's claim and a number
 // within the claim, so a rank that finalizes and starts again never matches an allgather of an
-// earlier claim. If an allgather can not complete any more, it is answered at once with the missing
+// earlier claim. If an allgather cannot complete any more, it is answered at once with the missing
 // rank.
 #pragma once
 
@@ -33,7 +33,7 @@ class Control {
     void connection_ready(int rank);
     // Whether no process has claimed a rank yet.
     bool has_no_claim() const;
-    // The process of the rank has ended: the rank can not be claimed any more.
+    // The process of the rank has ended: the rank cannot be claimed any more.
     void rank_ended(int rank);
     // Whether the last process that claimed the rank has ended without sennit_finalize.
     bool ended_without_goodbye(int rank) const;
@@ -70,7 +70,7 @@ class Control {
     void answer_late_rank(int rank, std::uint32_t sequence);
     void complete(const GatherName &name, Gather &gather);
     void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
-    // A rank that can not send its part any more, with the reason; -1 if there is none. A rank that
+    // A rank that cannot send its part any more, with the reason; -1 if there is none. A rank that
     // has ended has precedence over one that has left, because its end caused the other to leave.
     int missing_rank(const GatherName &name, const Gather &gather, std::string &why) const;
     void fail_impossible_gathers();

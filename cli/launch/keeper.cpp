@@ -196,13 +196,13 @@ bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
     const bool from_exec = std::strcmp(step, "exec") == 0;
     if (from_exec && (error == ENOENT || error == ENOTDIR)) {
         // find_program() has found the file, so ENOENT means its interpreter.
-        say("can not start {}: its interpreter or loader is missing", job_.program);
+        say("cannot start {}: its interpreter or loader is missing", job_.program);
         exit_code_ = kExitNotFound;
     } else if (from_exec) {
-        say("can not start {}: {}", job_.program, std::strerror(error));
+        say("cannot start {}: {}", job_.program, std::strerror(error));
         exit_code_ = kExitNotExecutable;
     } else {
-        say("can not start rank {} of {}: {}: {}", rank, job_.ranks, step, std::strerror(error));
+        say("cannot start rank {} of {}: {}: {}", rank, job_.ranks, step, std::strerror(error));
         exit_code_ = kExitInternal;
     }
     return false;
@@ -227,7 +227,7 @@ bool Keeper::start_all() {
 
     const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null_fd < 0) {
-        say("can not open /dev/null, the standard input of ranks other than 0: {}",
+        say("cannot open /dev/null, the standard input of ranks other than 0: {}",
             std::strerror(errno));
         exit_code_ = kExitInternal;
         return false;
@@ -248,7 +248,7 @@ int Keeper::run() {
     children_fd_ = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     if (children_fd_ < 0 || !poller_.add(children_fd_, Source::kChildren, 0, EPOLLIN) ||
         !poller_.add(front_fd_, Source::kFront, 0, EPOLLIN)) {
-        say("can not watch the ranks: {}", std::strerror(errno));
+        say("cannot watch the ranks: {}", std::strerror(errno));
         exit_code_ = kExitInternal;
     } else if (start_all()) {
         if (job_.timeout_seconds) {
@@ -415,16 +415,15 @@ void Keeper::flush_sinks() {
     }
 }
 
-// Reports output that can not be written, for example to a full disk: the job has failed. If the
+// Reports output that cannot be written, for example to a full disk: the job has failed. If the
 // reader has closed the pipe, nothing is reported, and the ranks end by SIGPIPE.
 void Keeper::check_sink(int index) {
     const int error = sinks_[index].error();
     if (error == 0 || error == EPIPE || sink_failed_[index]) return;
     sink_failed_[index] = true;
     if (exit_code_ == 0) exit_code_ = kExitInternal;
-    say("can not write the {} of the ranks: {}{}",
-        index == 1 ? "standard error" : "standard output", std::strerror(error),
-        alive_ > 0 && !ending_ ? "; ending the ranks" : "");
+    say("cannot write the {} of the ranks: {}{}", index == 1 ? "standard error" : "standard output",
+        std::strerror(error), alive_ > 0 && !ending_ ? "; ending the ranks" : "");
     begin_ending(kTermToKillNs);
 }
 

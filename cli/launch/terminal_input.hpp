@@ -1,5 +1,5 @@
 // Standard input of rank 0. A file or pipe is inherited, so data that the program does not read
-// stays there for others. A terminal can not be inherited: ranks are in their own process groups,
+// stays there for others. A terminal cannot be inherited: ranks are in their own process groups,
 // and the kernel stops background groups that read the terminal. The front is in the foreground
 // group; it reads the terminal and passes the input on by a pipe. If the program does not read its
 // input, the lines that the user types for the shell must not be lost. So the front reads a line

@@ -26,7 +26,7 @@ program columns
   call sennit_register(matrix, rows * long * bytes, 0, mine)
   call sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions, stat=attached)
   if (attached == SENNIT_ERR_UNSUPPORTED) then ! the kernel forbids it here: the reason says why
-    print '(2a)', 'private memory can not be reached: ', sennit_last_error_text()
+    print '(2a)', 'private memory cannot be reached: ', sennit_last_error_text()
     stop 77
   end if
   call must_be(attached == SENNIT_OK, 'regions are exchanged')

@@ -1,6 +1,6 @@
 ! An allocated array, read by the left neighbour through a pointer: no allocation of Sennit's, no copy.
 !     sennit run -n 4 existing_array
-! Where a peer's memory can not be mapped there is no pointer, and a get does the same.
+! Where a peer's memory cannot be mapped there is no pointer, and a get does the same.
 program existing_array
   use iso_c_binding
   use must

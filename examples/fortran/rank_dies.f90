@@ -33,7 +33,7 @@ program rank_dies
   call work(is_victim=rank == size - 1)
 
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER, stat=status)
-  call must_be(status == SENNIT_ERR_PEER_LOST, 'the barrier can not be met')
+  call must_be(status == SENNIT_ERR_PEER_LOST, 'the barrier cannot be met')
   error = sennit_last_error()
   lost = error%peer
   call must_be(lost == size - 1, 'the error names the rank that died')
@@ -85,7 +85,7 @@ contains
     ! What the lost rank noted last is still there.
     call sennit_atomic_fetch(word(lost, in_hand), left)
     if (left /= 0) call work_on(left - 1)
-    ! A barrier of the world can not come any more; a counter can.
+    ! A barrier of the world cannot come any more; a counter can.
     others = 0
     do while (others < sennit_size() - 2)
       call sennit_atomic_fetch(word(0, finished), others)

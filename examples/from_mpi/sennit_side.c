@@ -7,7 +7,7 @@
 /* Reaching the program's own memory wants the kernel's leave, which some containers refuse. */
 static void must_reach(sennit_status status) {
     if (status == SENNIT_ERR_UNSUPPORTED) {
-        printf("private memory can not be reached: %s\n", sennit_last_error()->text);
+        printf("private memory cannot be reached: %s\n", sennit_last_error()->text);
         exit(77);
     }
     must(status);

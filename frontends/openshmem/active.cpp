@@ -15,6 +15,10 @@ namespace {
 
 static_assert(SHMEM_SYNC_VALUE == 0 && SHMEM_SYNC_SIZE >= 3);
 
+const char *plural(int count) {
+    return count == 1 ? "" : "s";
+}
+
 struct ActiveSet {
     const char *call;
     int start;
@@ -42,14 +46,15 @@ struct ActiveSet {
         if (!has_stride || size < 1)
             (void)std::snprintf(why, sizeof why, "is invalid");
         else if (first < 0 || last >= state.pes)
-            (void)std::snprintf(why, sizeof why, "needs PE %lld, but there are %d PEs",
-                                static_cast<long long>(first < 0 ? first : last), state.pes);
+            (void)std::snprintf(why, sizeof why, "needs PE %lld, but there %s %d PE%s",
+                                static_cast<long long>(first < 0 ? first : last),
+                                state.pes == 1 ? "is" : "are", state.pes, plural(state.pes));
         else
             (void)std::snprintf(why, sizeof why, "does not contain PE %d, the caller", state.me);
         wrong(name,
-              "arguments PE_start, logPE_stride and PE_size: an active set of %d PEs from %d by "
+              "arguments PE_start, logPE_stride and PE_size: an active set of %d PE%s from %d by "
               "2^%d %s",
-              size, first, log, why);
+              size, plural(size), first, log, why);
     }
     int world(int pe) const { return start + pe * (1 << log_stride); }
     bool is_world() const {

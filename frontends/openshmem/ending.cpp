@@ -142,7 +142,7 @@ void *wait_for_end(void *) {
     }
 }
 
-// Returns false if it fails: then other PEs can not end this one.
+// Returns false if it fails: then other PEs cannot end this one.
 bool open_socket() {
     ending.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (ending.socket < 0) return false;
@@ -246,7 +246,7 @@ void ending_start() {
     if (near != state.pes) clear_far_names(near);
     if (ending.mine.name_bytes != 0)
         ending.has_thread = start_thread(&ending.thread, wait_for_end, nullptr);
-    if (!ending.has_thread) debug("other PEs can not end this one: no thread or socket for it");
+    if (!ending.has_thread) debug("other PEs cannot end this one: no thread or socket for it");
 }
 
 void ending_stop() {

@@ -62,7 +62,8 @@ void compare_sizes(const char *call, std::size_t bytes) {
     must(call, sennit_allreduce(SENNIT_TEAM_WORLD, mine, most,
                                 sennit_reduction_of(2, SENNIT_UINT64, SENNIT_MAX), state.limit_ns));
     if (most[0] != ~most[1])
-        wrong(call, "argument size: %zu bytes here, and %zu to %zu on all PEs: it must be the same",
+        wrong(call,
+              "argument size in bytes: %zu here, and %zu to %zu on all PEs: it must be the same",
               bytes, static_cast<std::size_t>(~most[1]), static_cast<std::size_t>(most[0]));
 }
 

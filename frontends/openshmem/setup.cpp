@@ -42,7 +42,7 @@ struct ProgramVariables {
 };
 
 // Finds the variables of the program: the last writable segment without the part that the loader
-// has made read-only. Headers and notes, of which one has the build id, identify the program.
+// has made read-only. Headers and notes (one is the build id) identify the program.
 int find_variables(dl_phdr_info *info, std::size_t, void *context) {
     auto &found = *static_cast<ProgramVariables *>(context);
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -186,12 +186,12 @@ void read_knobs() {
     }
 }
 
-// Opens the area of the program's variables. If they can not be symmetric, the area stays empty.
+// Opens the area of the program's variables. If they cannot be symmetric, the area stays empty.
 void open_statics() {
     ProgramVariables found;
     if (state.has_statics) dl_iterate_phdr(find_variables, &found);
     const std::uint64_t bytes = found.end - found.begin;
-    if (found.others != 0) debug("variables of %d segments are not symmetric", found.others);
+    if (found.others != 0) debug("segments whose variables are not symmetric: %d", found.others);
     // PEs that run another program have other variables.
     std::uint64_t words[4] = {bytes, ~bytes, found.program, ~found.program};
     must("shmem_init",
@@ -243,7 +243,7 @@ void print_settings() {
     if (setting("INFO") != nullptr)
         std::printf(
             "SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap of each PE; also 20k, 1.5M, 2g, 1t; "
-            "now %zu\n"
+            "now %zu bytes\n"
             "SHMEM_VERSION         any value: print the version at start\n"
             "SHMEM_INFO            any value: print this\n"
             "SHMEM_DEBUG           any value: report why memory could not be allocated, and "
@@ -339,7 +339,7 @@ int start(int requested, bool has_threads) {
         return 1;
     }
     if (sennit_initialized() == 0)
-        (void)sennit_log_set(write_log, nullptr, SENNIT_LOG_WARNING);  // it can not fail
+        (void)sennit_log_set(write_log, nullptr, SENNIT_LOG_WARNING);  // it cannot fail
     sennit_options options = SENNIT_OPTIONS_INIT;
     options.thread_level = static_cast<sennit_thread_level>(requested);
     if (sennit_init(&options) != SENNIT_OK) {

@@ -177,7 +177,7 @@ constexpr std::size_t kEndingBytes = 2 * sizeof(std::uint64_t);
 void ending_start();
 void ending_stop();
 void ending_check();  // ends this PE if a PE of another node has called shmem_global_exit
-bool is_ending();     // this PE is in shmem_global_exit, so it can not synchronise any more
+bool is_ending();     // this PE is in shmem_global_exit, so it cannot synchronise any more
 // Returns whether all PEs call this within the time.
 bool all_are_at_exit(std::int64_t limit_ns);
 

@@ -99,7 +99,7 @@ SENNIT_ATOMIC_FLOATS(SENNIT_ATOMIC_DECLARE_WORD)
 
 /* target[i] := target[i] OPERATOR source[i] for `count` elements. Each element is atomic towards
  * accumulates of the same type and operations on words of its size; the array as a whole is not
- * (except in memory of SENNIT_ALLOC_ACCUMULATE, see above). Only the target must be aligned to its
+ * (except in memory of SENNIT_ALLOC_ACCUMULATE). Only the target must be aligned to its
  * element. `source` may be NULL for NO_OP. Completion and order are those of operations on words,
  * but with _nb and _nbi the source must not change until completion. Errors: UNSUPPORTED (a bitwise
  * operator on floats; types and operators for reductions only). */

@@ -36,7 +36,7 @@ typedef struct sennit_channel {
 #define SENNIT_CHANNEL_NULL ((sennit_channel){0u})
 #endif
 
-/* Allow a copy where this rank can not load and store in the peer's buffer (see sennit_register).
+/* Allow a copy where this rank cannot load and store in the peer's buffer (see sennit_register).
  * Then peers[i] is memory of this rank, and each hand-over copies the whole buffer. Without the
  * flag such a peer is an error; a peer on another node is always one. */
 #define SENNIT_CHANNEL_MIRROR 0x1u
@@ -77,7 +77,7 @@ typedef struct sennit_channel_ends {
  * its channel closed; a late one joins the next attempt.
  *
  * Errors: ARG (flags that differ), RANGE (a target), TIMEOUT (the error's peer is the first that is
- * missing), UNSUPPORTED (one side can not load and store in the other's buffer; the error's text
+ * missing), UNSUPPORTED (one side cannot load and store in the other's buffer; the error's text
  * tells which one), NOMEM (memory, 16383 channels of a rank), those of sennit_register. */
 sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *ends, unsigned flags,
                                   int64_t timeout_ns, void *peers[], sennit_channel channels[]);

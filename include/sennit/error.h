@@ -48,7 +48,7 @@ typedef enum SENNIT_CHECKED sennit_status {
     SENNIT_ERR_RANGE = 4, /* a rank or an offset is out of range */
     SENNIT_ERR_NOT_REGISTERED = 5,   /* the memory is not (or no longer) a segment */
     SENNIT_ERR_OTHER_NODE = 6,       /* no path leads to that rank */
-    SENNIT_ERR_UNSUPPORTED = 7,      /* legal, but this path or this build can not do it */
+    SENNIT_ERR_UNSUPPORTED = 7,      /* legal, but this path or this build cannot do it */
     SENNIT_ERR_TIMEOUT = 8,          /* the timeout has passed; the wait may be repeated */
     SENNIT_ERR_PEER_LOST = 9,        /* the rank waited for has died or has left */
     SENNIT_ERR_SIGNAL_EARLY = 10,    /* a message of a later epoch arrived in this one */

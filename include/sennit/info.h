@@ -70,8 +70,8 @@ typedef struct sennit_provider {
 } sennit_provider;
 
 /* Provider number `index`. Numbers begin with 0, the one that is used; RANGE is the end of the
- * list. Any time. The first call loads libfabric, up to 0.1 s. Errors: UNSUPPORTED (libfabric can
- * not be used). */
+ * list. Any time. The first call loads libfabric, up to 0.1 s. Errors: UNSUPPORTED (libfabric
+ * cannot be used). */
 sennit_status sennit_provider_get(int index, sennit_provider *provider);
 
 /* How this rank was started: "launcher", "pmix", "pmi1", "inproc", "alone", or the name of the

@@ -46,7 +46,7 @@ static inline int sennit_gptr_is_null(sennit_gptr gptr) {
 /* Flags of the allocations. */
 #define SENNIT_ALLOC_RESERVE 0x1u    /* allocate the pages now; lack of memory is then NOMEM here */
 #define SENNIT_ALLOC_HUGE 0x2u       /* ask for huge pages; granted where the kernel has them */
-#define SENNIT_ALLOC_ACCUMULATE 0x4u /* for long accumulates: see atomic.h */
+#define SENNIT_ALLOC_ACCUMULATE 0x4u /* long accumulates: faster; words: slower */
 
 /* Allocate `bytes` zeroed bytes on every rank of `team`. Collective, with the same bytes, alignment
  * and flags everywhere. `alignment` is a power of two up to 1 GiB, or 0 for 64. *gptr is a pointer
@@ -126,7 +126,7 @@ typedef enum sennit_mechanism {
  *   has no atomics.
  * - During the call, a thread that writes other data on the first or last page is delayed by some
  *   microseconds; without privileges, its system call that writes there fails with EFAULT. If the
- *   process has several threads and the kernel can not block writers, a buffer that shares these
+ *   process has several threads and the kernel cannot block writers, a buffer that shares these
  *   pages with other data is adopted only with SENNIT_REGISTER_SHARED_PAGES; otherwise cma reaches
  *   it.
  * - A buffer on a stack stays there (cma). SENNIT_REGISTER_STACK adopts it if it fills whole pages
@@ -156,7 +156,7 @@ sennit_status sennit_region_attach(sennit_team team, sennit_region region, senni
  * Errors: ARG (the caller's own), NOT_REGISTERED (not attached). */
 sennit_status sennit_region_detach(sennit_region region);
 
-/* How this rank reaches the region. Ranks may differ: one that can not attach xpmem memory copies
+/* How this rank reaches the region. Ranks may differ: one that cannot attach xpmem memory copies
  * it (cma). Errors: UNSUPPORTED (xpmem memory that this rank can neither attach nor copy). */
 sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *mechanism);
 
@@ -168,16 +168,16 @@ sennit_status sennit_region_reason(sennit_region region, sennit_mechanism candid
 /* "allocated", "inproc", "xpmem", "adopt", "cma", or "unknown". Any time. */
 const char *sennit_mechanism_name(sennit_mechanism mechanism);
 
-/* A plain pointer to the memory, or NULL if this rank can not load and store there
+/* A plain pointer to the memory, or NULL if this rank cannot load and store there
  * (sennit_last_error() says why). Valid until the segment is freed or the region deregistered.
  * Loads and stores follow C11; sennit_barrier or atomics order them against other ranks. */
 void *sennit_ptr(sennit_gptr gptr);
 
-/* The place in the piece of world rank `rank` that `memory` is in the caller's piece: rank r's copy
- * of the array that begins at p is at sennit_gptr_of(p, r). `memory` lies in an allocation of the
- * caller; that of sennit_alloc_local only the caller has. Takes a lock: keep the result of inner
- * loops. SENNIT_GPTR_NULL on errors (sennit_last_error() says which): ARG (no allocation of the
- * caller, NULL), RANGE (rank). */
+/* The global pointer to world rank `rank`'s copy of `memory`: if an array begins at p, rank r's
+ * copy is at sennit_gptr_of(p, r). `memory` lies in an allocation of the caller; only the caller
+ * has a copy of memory of sennit_alloc_local. Takes a lock, so call it outside of inner loops.
+ * SENNIT_GPTR_NULL on errors (sennit_last_error() says which): ARG (no allocation of the caller,
+ * NULL), RANGE (rank). */
 sennit_gptr sennit_gptr_of(const void *memory, int rank);
 
 /* The size of the piece that `gptr` points into. */

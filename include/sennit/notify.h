@@ -90,7 +90,7 @@ sennit_status sennit_block_query(const sennit_block *block, sennit_block_info *i
 
 /* Attach a block, also one of the caller's. Each attachment counts its own epochs; a block may
  * have several. A rank has at most 1048575. Errors: ARG (as sennit_block_query), UNSUPPORTED (its
- * signals can not be reached: sennit_signal_notify). */
+ * signals cannot be reached: sennit_signal_notify). */
 sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *attached);
 
 /* Detach a block that no other thread is using. */

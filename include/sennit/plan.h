@@ -82,8 +82,8 @@ sennit_status sennit_plan_get_indexed(sennit_plan plan, void *destination, senni
  * signals. epoch_step is 1 for a plan that runs in every epoch, 2 for each of two plans that run in
  * turn. SENNIT_EPOCH_CURRENT with step 0: the owner's epoch when the event is counted. Errors:
  * STATE (committed), ARG (SENNIT_EPOCH_NEXT; SENNIT_EPOCH_CURRENT with another step; more
- * operations with one signal than it expects in an epoch), UNSUPPORTED (a signal of a notice can
- * not be reached). */
+ * operations with one signal than it expects in an epoch), UNSUPPORTED (a signal of a notice cannot
+ * be reached). */
 sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step);
 
 /* Start the next run. The buffers are in use until sennit_plan_wait has returned.

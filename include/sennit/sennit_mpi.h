@@ -64,7 +64,7 @@ static inline void sennit_mpi_warn_of_late(double seconds) {
     sennit_mpi_warn(text);
 }
 
-/* Waits for a collective call of MPI, which can not be cancelled. */
+/* Waits for a collective call of MPI, which cannot be cancelled. */
 static inline int sennit_mpi_wait(sennit_mpi_context *mpi, MPI_Request *request,
                                   int64_t timeout_ns) {
     const double start = sennit_wtime();

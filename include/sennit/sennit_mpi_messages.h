@@ -252,7 +252,7 @@ static inline sennit_status sennit_mpi_drop_message(sennit_mpi_plan_state *plan,
 }
 
 static inline const char *sennit_mpi_why_unread(sennit_status status) {
-    return status == SENNIT_ERR_NOMEM ? "no memory" : "a datatype that can not be read";
+    return status == SENNIT_ERR_NOMEM ? "no memory" : "a datatype that cannot be read";
 }
 
 /* Makes memory, signal and block of a receive, and the description for its sender. */

@@ -56,7 +56,7 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  * Errors: STATE (committed), ARG (a communicator that the plan was not given, a negative count, a
  * rank or tag that MPI refuses, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a
  * signal of another rank, more receives of a communicator than it has tags), UNSUPPORTED (a
- * datatype that can not be read), those of sennit_register (memory that is not mapped). If they
+ * datatype that cannot be read), those of sennit_register (memory that is not mapped). If they
  * are valid, the error names rank and tag, and the call. */
 static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
                                               int count, MPI_Datatype type, int dest, int tag,
@@ -193,7 +193,7 @@ static inline sennit_status sennit_mpi_use(sennit_message_plan *plan, const char
                                "a process of the communicator is no rank of this job, the one "
                                "of sennit_init or sennit_init_mpi",
                                NULL, 0);
-    return sennit_mpi_fail(SENNIT_ERR_FABRIC, call, "the communicator can not be duplicated", NULL,
+    return sennit_mpi_fail(SENNIT_ERR_FABRIC, call, "the communicator cannot be duplicated", NULL,
                            code);
 }
 
@@ -289,7 +289,7 @@ static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, cons
 static inline sennit_mpi_side sennit_mpi_side_behind(const void *buffer, int64_t place, int count,
                                                      MPI_Datatype type, int partner,
                                                      sennit_signal signal) {
-    int64_t extent = 0; /* stays 0 for a type that can not be read; the next call reports it */
+    int64_t extent = 0; /* stays 0 for a type that cannot be read; the next call reports it */
     if (type != MPI_DATATYPE_NULL) (void)sennit_mpi_extent_of(type, &extent);
     return sennit_mpi_side_of((const char *)buffer + place * extent, count, type, partner, 0,
                               signal);

@@ -101,8 +101,8 @@ static inline sennit_status sennit_mpi_check_fit(const sennit_mpi_message *messa
     if (sent <= room && sennit_mpi_kinds_match(&message->layout, there)) return SENNIT_OK;
     if (sent > room)
         (void)snprintf(text, sizeof text,
-                       "the message of %llu bytes is longer than its receive of %llu bytes", sent,
-                       room);
+                       "the message of %llu byte%s is longer than its receive of %llu byte%s", sent,
+                       sent == 1 ? "" : "s", room, room == 1 ? "" : "s");
     return sennit_mpi_fail(SENNIT_ERR_ARG, "sennit_message_plan_commit", text, message, 0);
 }
 
@@ -294,7 +294,7 @@ static inline sennit_status sennit_mpi_try_to_put(sennit_mpi_plan_state *plan,
     return SENNIT_OK;
 }
 
-/* After an error in `call`: waits until nothing is under way. The plan can not run again. */
+/* After an error in `call`: waits until nothing is under way. The plan cannot run again. */
 static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, const char *call,
                                              sennit_status status) {
     const sennit_error first = *sennit_last_error();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of UNR but unr_init and unr_finalize, for programs without MPI whose processes start
- * by sennit_init. See sennit_unr.h. */
+/* The calls of UNR except unr_init and unr_finalize, for programs without MPI that start by
+ * sennit_init. Programs with MPI include sennit_unr.h. */
 #ifndef SENNIT_SENNIT_UNR_CALLS_H
 #define SENNIT_SENNIT_UNR_CALLS_H
 

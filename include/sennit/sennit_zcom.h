@@ -4,7 +4,7 @@
  * errors. Header-only, like sennit_mpi.h.
  *
  * Each process has a buffer for each target, and a pointer to the target's buffer for it. The
- * sender writes its own buffer, and the target reads through the pointer. If the memory can not be
+ * sender writes its own buffer, and the target reads through the pointer. If the memory cannot be
  * mapped, the pointer is the address of a copy, which is made when ZCom_can_read_c first returns 1.
  *
  * *err gets 0 or a sennit_status, with details in sennit_last_error(). err may be NULL. */
@@ -67,7 +67,7 @@ static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const sennit_ch
     for (int i = 0; status == SENNIT_OK && i < size; ++i) {
         char text[100];
         if (all[2 * i + 1] == (int)SENNIT_OK) continue;
-        (void)snprintf(text, sizeof text, "process %d of comm can not open its channels", i);
+        (void)snprintf(text, sizeof text, "process %d of comm cannot open its channels", i);
         status = sennit_error_report((sennit_status)all[2 * i + 1], operation, text, 0);
     }
     for (size_t i = 0; status == SENNIT_OK && i < ends->count; ++i)

@@ -63,8 +63,8 @@ typedef struct sennit_signal {
 /* Senders do not check the owner's epoch: the program itself keeps epochs apart, by answers in each
  * epoch or by a barrier. An event of neither the owner's epoch nor the next one is not counted, and
  * its data may have moved. The owner gets SIGNAL_EARLY or SIGNAL_OVERFLOW for the last such event,
- * once, as above; a flush by the sender may report it too. This does not apply to events of
- * SENNIT_EPOCH_CURRENT. */
+ * once: from the reset, or from a wait or test that finds the signal not fired. A flush by the
+ * sender may report it too. This does not apply to events of SENNIT_EPOCH_CURRENT. */
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
 /* Make a signal in epoch 0 that fires after `events` events of an epoch, 1 to max_events. Usually

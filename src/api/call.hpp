@@ -83,10 +83,11 @@ inline sennit_status team_call(const char *name, sennit_team team, Body body) {
 
 // Checks the time limit of a wait. Errors: ARG (negative).
 inline sennit_status check_timeout(std::int64_t timeout_ns) {
-    return timeout_ns >= 0 ? SENNIT_OK
-                           : fail(SENNIT_ERR_ARG,
-                                  "the timeout %lld is negative; SENNIT_FOREVER waits without end",
-                                  static_cast<long long>(timeout_ns));
+    return timeout_ns >= 0
+               ? SENNIT_OK
+               : fail(SENNIT_ERR_ARG,
+                      "the timeout of %lld ns is negative; SENNIT_FOREVER waits without end",
+                      static_cast<long long>(timeout_ns));
 }
 
 }  // namespace sennit::api

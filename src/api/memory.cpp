@@ -21,7 +21,8 @@ constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE | SENN
 
 sennit_status check_allocation(std::size_t bytes, std::size_t alignment, unsigned flags) {
     if ((alignment & (alignment - 1)) != 0 || alignment > kLargestAlignment)
-        return fail(SENNIT_ERR_ARG, "alignment %zu is no power of two up to 1 GiB", alignment);
+        return fail(SENNIT_ERR_ARG, "an alignment of %zu bytes is not a power of two up to 1 GiB",
+                    alignment);
     if ((flags & ~kKnownFlags) != 0) return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
     if (bytes > kLargestSegment)
         return fail(SENNIT_ERR_NOMEM, "%lld bytes are %s", static_cast<long long>(bytes),
@@ -98,7 +99,7 @@ sennit_status find_place(Rank &rank, const void *memory, int other, sennit_gptr 
                     memory);
     if (!has_pieces && other != rank.world_rank)
         return fail(SENNIT_ERR_ARG,
-                    "%p is in memory of sennit_alloc_local, of which rank %d has no piece", memory,
+                    "%p is in memory of sennit_alloc_local, and rank %d has no copy of it", memory,
                     other);
     *place = sennit_gptr_at(own, other);
     return SENNIT_OK;

@@ -66,7 +66,7 @@ sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
 }
 
 // How this rank reaches a region: by the mechanism that the owner offers, or by copies of the
-// kernel if the owner offers XPMEM and this rank can not attach it.
+// kernel if the owner offers XPMEM and this rank cannot attach it.
 struct RegionAccess {
     SegmentRecord record{};
     Mechanism mechanism = Mechanism::none;

@@ -19,8 +19,7 @@ namespace sennit::api {
 
 sennit_status no_rank(const char *operation) {
     const char *text =
-        process_is_forked_child()
-            ? "this process was forked from a rank; a child can not use Sennit"
+        process_is_forked_child() ? "this process was forked from a rank; a child cannot use Sennit"
         : process_rank_count() > 1
             ? "the process has several ranks and this thread belongs to none: call "
               "sennit_thread_attach"

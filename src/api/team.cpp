@@ -117,7 +117,7 @@ sennit_status check_member(const team::Team &team, int rank) {
 
 sennit_status destroy(Rank &rank, team::Team &team, std::uint32_t handle) {
     if (team.slot <= team::kNodeSlot)
-        return fail(SENNIT_ERR_ARG, "SENNIT_TEAM_WORLD and SENNIT_TEAM_NODE can not be destroyed");
+        return fail(SENNIT_ERR_ARG, "SENNIT_TEAM_WORLD and SENNIT_TEAM_NODE cannot be destroyed");
     const std::uint32_t slot = team.slot;
     sennit_status status = SENNIT_OK;
     {

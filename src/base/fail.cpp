@@ -182,8 +182,8 @@ sennit_status fail_in(sennit_status status, const char *operation) {
     if (suppressed < 0) return status;
     char more[80] = "";
     if (suppressed > 0)
-        (void)std::snprintf(more, sizeof more, " (%lld more early calls since the last such line)",
-                            suppressed);
+        (void)std::snprintf(more, sizeof more, " (%lld more early call%s since the last such line)",
+                            suppressed, plural(static_cast<std::uint64_t>(suppressed)));
     log(SENNIT_LOG_INFO, "%s: %s: %s%s", operation, sennit_status_string(status), error->text,
         more);
     return status;

@@ -7,11 +7,11 @@
 
 namespace sennit {
 
-// Reads the start of the file as text. False: it can not be read.
+// Reads the start of the file as text. False: it cannot be read.
 bool read_system_file(const char *name, char *text, std::size_t bytes);
 
 // The number after the first `key` in the file, or at its start if `key` is "". Returns `otherwise`
-// if the file can not be read or has no such number.
+// if the file cannot be read or has no such number.
 std::uint64_t number_in_file(const char *name, const char *key, std::uint64_t otherwise);
 
 }  // namespace sennit

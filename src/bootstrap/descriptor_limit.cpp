@@ -27,7 +27,7 @@ rlim_t count_free(rlim_t limit) {
     return free;
 }
 
-// False: the limit can not be read.
+// False: the limit cannot be read.
 bool raise_limit(rlim_t wanted, rlimit *limit) {
     if (getrlimit(RLIMIT_NOFILE, limit) != 0) return false;
     if (limit->rlim_cur >= wanted + kRoom || limit->rlim_cur >= limit->rlim_max) return true;
@@ -58,7 +58,7 @@ bool lacks_descriptors(std::uint64_t *limit) {
 sennit_status reserve_descriptors(int needed, int ranks) {
     rlimit limit{};
     const auto wanted = static_cast<rlim_t>(needed);
-    // If the limit can not be read, the exchange finds the lack.
+    // If the limit cannot be read, the exchange finds the lack.
     if (!raise_limit(wanted, &limit)) return SENNIT_OK;
     if (limit.rlim_cur >= wanted + kRoom) return SENNIT_OK;
     const rlim_t free = count_free(limit.rlim_cur);

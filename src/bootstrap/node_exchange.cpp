@@ -384,7 +384,7 @@ sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Dead
     const bool leads = exchange.members[0] == rank.world_rank;
     // The leader needs two descriptors and a socket for each other rank. Another rank needs two
     // descriptors of each rank, also of itself, because the leader sends them to all, and one
-    // socket. Both need the own pidfd and a spare one.
+    // socket. Both need the pidfd of this process and a spare descriptor.
     const int others = exchange.count - 1;
     const sennit_status reserved =
         reserve_descriptors((leads ? 3 : 2) * others + (leads ? 2 : 5), exchange.count);

@@ -268,7 +268,7 @@ sennit_status pmi1_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
     if (session.rank_is_open)
         return fail(SENNIT_ERR_STATE, "a rank of this process uses the PMI-1 launcher already");
     if (session.wire != nullptr && session.pid != getpid())
-        return fail(SENNIT_ERR_STATE, "a forked child can not use the PMI-1 launcher");
+        return fail(SENNIT_ERR_STATE, "a forked child cannot use the PMI-1 launcher");
     char reason[kReasonBytes];
     if (session.wire == nullptr && !pmi1_present(reason, sizeof reason))
         return fail(SENNIT_ERR_BOOTSTRAP, "not started by a PMI-1 launcher: %s", reason);

@@ -124,7 +124,7 @@ class PendingCall {
     pmix_status_t result_ = PMIX_SUCCESS;
 };
 
-// The launcher's PMIX_SERVER_URI, of which there are several with a number; null: there is none.
+// The launcher's PMIX_SERVER_URI or PMIX_SERVER_URI<number>; null: none is set.
 const char *server_entry() {
     for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry)
         if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) return *entry;
@@ -463,7 +463,7 @@ sennit_status pmix_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
     if (membership.rank_is_open)
         return fail(SENNIT_ERR_STATE, "a rank of this process uses PMIx already");
     if (membership.is_member && membership.pid != getpid())
-        return fail(SENNIT_ERR_STATE, "a forked child can not use PMIx");
+        return fail(SENNIT_ERR_STATE, "a forked child cannot use PMIx");
     const int usable = check_membership();
     if (usable != SENNIT_OK) return static_cast<sennit_status>(usable);
     char reason[kReasonBytes];

@@ -158,8 +158,8 @@ sennit_status wait_messages(Rank &rank, Channel &channel, std::uint32_t least,
     if (found < least && !has_enough())
         return fail_peer(
             SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
-            "rank %d closes the channel; this rank waits for %u messages, but there are only %u",
-            channel.peer, least, found);
+            "rank %d closes the channel; this rank waits for %u message%s, and only %u came",
+            channel.peer, least, plural(least), found);
     *messages = found;
     return pull(rank, channel);
 }

@@ -214,8 +214,8 @@ const char *why_refused(sennit_status end, const ChannelOffer &own) {
     if (end == SENNIT_ERR_ARG) return ": its flags differ from this rank's";
     if (end != SENNIT_ERR_UNSUPPORTED) return "";
     if (own.bytes == 0 || (own.flags & SENNIT_CHANNEL_MIRROR) != 0)
-        return ": it can not reach this rank's memory";
-    return ": it can not load and store in this rank's buffer; allocate that by sennit_alloc, or "
+        return ": it cannot reach this rank's memory";
+    return ": it cannot load and store in this rank's buffer; allocate that by sennit_alloc, or "
            "allow a copy by SENNIT_CHANNEL_MIRROR";
 }
 
@@ -234,7 +234,7 @@ void apply_end(Opening &opening, Item &item, std::uint64_t word) {
     const int peer = item.channel->peer;
     fail_item(opening, item,
               fail_peer(end, peer, sennit_path_name(opening.rank.peers[peer].path),
-                        "rank %d can not open its end: %s%s", peer, sennit_status_string(end),
+                        "rank %d cannot open its end: %s%s", peer, sennit_status_string(end),
                         why_refused(end, item.offer)));
 }
 
@@ -268,7 +268,7 @@ bool step(Opening &opening) {
     return all_open;
 }
 
-// A lost rank with which a handshake can not succeed, or -1.
+// A lost rank with which a handshake cannot succeed, or -1.
 int find_lost_peer(Opening &opening) {
     for (std::size_t i = 0; i < opening.count; ++i) {
         Item &item = opening.items[i];

@@ -113,7 +113,7 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, BufferPlace
     return true;
 }
 
-// Finds how peers can reach the block. False: they can not.
+// Finds how peers can reach the block. False: they cannot.
 bool name_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
                 BufferPlace *place) {
     *place = {0, 0, 0, reinterpret_cast<std::uintptr_t>(block.memory)};

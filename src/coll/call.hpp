@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collective call with checked arguments, and the blocks that move between its members. Pure
-// functions of the arguments, the team's size and the own rank.
+// functions of the arguments, the team's size and this rank.
 #pragma once
 
 #include <sennit/coll.h>

@@ -48,7 +48,7 @@ std::byte *stage_of(const TeamState &state, const Operands &operands, std::uint3
     return operands.fetched + (std::size_t{half} * (state.size + 1) + member) * operands.step;
 }
 
-// Room for a result that can not be computed in its place.
+// Room for a result that cannot be computed in its place.
 std::byte *aside_of(TeamState &state, const Operands &operands, unsigned half) {
     return operands.fetched == nullptr ? scratch_of(state)
                                        : stage_of(state, operands, state.size, half);

@@ -21,7 +21,7 @@ sennit_status call_operator(const Call &call, const void *left, const void *righ
         return fail(SENNIT_ERR_ARG, "the program's operator threw an exception: %s",
                     exception.what());
     } catch (abi::__forced_unwind &) {
-        // A thread that is ending can not be stopped.
+        // A thread that is ending cannot be stopped.
         throw;
     } catch (...) {
         return fail(SENNIT_ERR_ARG, "the program's operator threw an exception");

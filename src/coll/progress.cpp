@@ -72,7 +72,7 @@ StepResult begin(TeamState &state, OpenCall &operation) {
     operation.cut = cut_of(call, *state.team, most, kPayloadBytes);
     const sennit_status status = copy_elements(state, operation);
     if (status != SENNIT_OK) return end_team(state, operation, status);
-    // With descriptions first the own block is copied after them: peers work at the same time.
+    // If descriptions come first, this rank copies its own block after them, while the peers work.
     if (!describes) note(operation, copy_own_block(state, call));
     operation.in_place = describes;
     operation.divided = describes && can_be_divided(call.kind);

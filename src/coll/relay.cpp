@@ -3,7 +3,7 @@
 // every piece, n members would each read n pieces. Instead each member folds its share of a piece
 // and passes the result on in its next post, beside its own elements of the next piece:
 //
-//   post of round r:  own elements of piece r | result of the own share of piece r - 1
+//   post of round r:  this rank's elements of piece r | result of its share of piece r - 1
 //
 // So there is one more round than pieces, and a member touches each byte about three times, however
 // many members there are. Every share is folded in the order of the members.
@@ -41,7 +41,7 @@ ByteRange share_of(const OpenCall &operation, const team::Team &team, const Byte
     return {begin * unit, (end - begin) * unit};
 }
 
-// The place for the result of the own share: in the destination, if there is one.
+// The place for the result of this rank's share: in the destination, if the call has one.
 std::byte *result_of(TeamState &state, const OpenCall &operation, const ByteRange &piece) {
     const Call &call = operation.call;
     if (call.kind == Kind::reduce && state.team->rank != call.root) return state.stages;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rounds through the slots: cuts blocks into pieces, fills the own slot, reads the others' slots.
+// Rounds through the slots: cuts blocks into pieces, fills this rank's slot, reads the
+// other members' slots.
 //
 // Round i carries piece i / groups of the blocks for group i mod groups. A slot has one piece for
 // all members, or one for each member of the group, in the order of place_of_piece(). All pieces of
@@ -131,9 +132,9 @@ sennit_status copy_own_block(const TeamState &state, const Call &call) {
     const Block to = block_from(call, *state.team, own);
     if (from.bytes != to.bytes)
         return fail(SENNIT_ERR_ARG,
-                    "this rank's own block has %zu bytes in the source and %zu in "
+                    "this rank's own block has %zu byte%s in the source and %zu in "
                     "the destination",
-                    from.bytes, to.bytes);
+                    from.bytes, plural(from.bytes), to.bytes);
     if (to.bytes != 0 && from.memory != to.memory) copy_bytes(to.memory, from.memory, to.bytes);
     return SENNIT_OK;
 }

@@ -2,7 +2,7 @@
 // The short way of a blocking call of one round: the same posts without an operation. The general
 // way spends most of the time of a short call on its bookkeeping. The short way never waits long.
 // In any unusual case (no room, a late peer, another call at a peer) the general way continues the
-// call, before or after the post. Peers can not detect which way a rank used. A team of one rank
+// call, before or after the post. Peers cannot detect which way a rank used. A team of one rank
 // posts nothing.
 //
 // Kind and slot size are template parameters, which leaves few branches.

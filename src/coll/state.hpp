@@ -62,7 +62,7 @@ struct CallState {
     bool in_place = false;  // all agreed to use buffers in place
     bool divided = false;   // in place, and each member does a part of the root's work
     bool wide = false;      // through wide slots
-    bool relayed = false;   // wide, with results passed on: see relay.cpp
+    bool relayed = false;   // wide; each member reduces a share and passes it on
     bool differs = false;   // a member makes another call: this one ends with ARG
     // From the descriptions read so far.
     bool shares_processors = false;  // members share processors
@@ -94,7 +94,7 @@ struct OpenCall : CallState {
 // A leader's next step in passing on the posts of its node.
 enum class PassStep : std::uint8_t { gather, send, deliver, await_word };
 
-// A leader's state between nodes, see nodes.cpp. A request is {0} if none is open.
+// A leader's state while it exchanges posts with other nodes. A request is {0} if none is open.
 struct Passing {
     std::uint64_t number;              // of the posts
     std::uint32_t place;               // the member whose post is gathered next
@@ -223,7 +223,7 @@ struct PostedCall {
     sennit_status status;
 };
 PostedCall posted_call(const Found &found);
-// Notes an error if the member makes another call. False: the ranks can not continue together.
+// Notes an error if the member makes another call. False: the ranks cannot continue together.
 bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::uint32_t rounds);
 // Posts to all members that this rank gives up the team's collective calls with this status.
 void give_up(TeamState &state, sennit_status status);

@@ -48,8 +48,8 @@ sennit_status grid_balance(int ranks, int dimensions, int sizes[]) {
         } else if (rest % sizes[i] == 0) {
             rest /= sizes[i];
         } else {
-            return fail(SENNIT_ERR_ARG, "%d ranks can not be laid out with a dimension of size %d",
-                        ranks, sizes[i]);
+            return fail(SENNIT_ERR_ARG, "%d rank%s cannot be laid out with a dimension of size %d",
+                        ranks, plural(static_cast<std::uint64_t>(ranks)), sizes[i]);
         }
     }
     int factors[kMostDimensions];

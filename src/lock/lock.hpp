@@ -41,7 +41,7 @@ static_assert(sizeof(LockOwn) == 128 && offsetof(LockOwn, busy) == 20 &&
 // The head of each rank's piece. `size` LockLines follow, then `size` world ranks. In line i of the
 // home's piece rank i of the team writes its ticket while it waits, else 0.
 struct LockPiece {
-    LockLine word;     // used at the home: holder and flags, see below
+    LockLine word;     // used at the home: holder, flags, count of changes
     LockLine tickets;  // used at the home: number of tickets given out
     LockLine grant;    // used at each rank: the ticket that got the lock
     LockOwn own;

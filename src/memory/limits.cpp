@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory limits: /proc/meminfo and control groups of versions 1 and 2. A limit that can not be read
+// Memory limits: /proc/meminfo and control groups of versions 1 and 2. A limit that cannot be read
 // is no limit.
 #include <algorithm>
 #include <cstdio>

@@ -115,9 +115,10 @@ sennit_status none_takes_it(const Attempt &attempt) {
                           mechanism_name(kOrder[i]), sentence);
         length += static_cast<std::size_t>(added);
     }
-    return fail(SENNIT_ERR_UNSUPPORTED, "nothing in SENNIT_REGISTER=%s takes %llu bytes at %p: %s",
+    return fail(SENNIT_ERR_UNSUPPORTED, "nothing in SENNIT_REGISTER=%s takes %llu byte%s at %p: %s",
                 runtime::knobs().register_by.text,
-                static_cast<unsigned long long>(attempt.args.bytes), attempt.args.memory, text);
+                static_cast<unsigned long long>(attempt.args.bytes), plural(attempt.args.bytes),
+                attempt.args.memory, text);
 }
 
 // The run of each record of adopted memory, by slot. The first call makes the array.

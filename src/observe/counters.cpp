@@ -69,7 +69,7 @@ void observer_ready(Rank &rank) {
     if (observer.counters == nullptr || observer.stats_name[0] == '\0') return;
     observer.stats_file = stats_file_open(observer);
     if (observer.stats_file != nullptr) return;
-    log(SENNIT_LOG_WARNING, "rank %d can not write its counters into %.200s: %s", rank.world_rank,
+    log(SENNIT_LOG_WARNING, "rank %d cannot write its counters into %.200s: %s", rank.world_rank,
         observer.stats_name, file_error(errno));
 }
 

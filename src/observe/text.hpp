@@ -86,7 +86,7 @@ inline int rank_text(const TraceFile &file, std::uint64_t dropped, char *text, s
         ",\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"sort_"
         "index\":%d}}"
         ",\n{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"labels\":"
-        "\"process %d on %s, clock right by %lld ns, %llu events dropped\",\"job\":\"%016llx\"}}",
+        "\"process %d on %s, clock right by %lld ns, events dropped: %llu\",\"job\":\"%016llx\"}}",
         file.rank, file.rank, file.rank, file.rank, file.rank, file.process_id, host,
         static_cast<long long>(file.clock_error_ns), static_cast<unsigned long long>(dropped),
         static_cast<unsigned long long>(file.job_cookie));

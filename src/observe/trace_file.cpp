@@ -215,7 +215,7 @@ void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns
     observer.most_records = allowed_records(std::clamp(args, kFewestRecords, kMostRecords));
     errno = EFBIG;  // the limit permits no record
     if (observer.most_records == 0 || !map_part(observer)) {
-        log(SENNIT_LOG_WARNING, "nothing is traced: rank %d can not write %.200s: %s", rank,
+        log(SENNIT_LOG_WARNING, "nothing is traced: rank %d cannot write %.200s: %s", rank,
             observer.part_name, file_error(errno));
         return;
     }

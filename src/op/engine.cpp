@@ -160,7 +160,7 @@ sennit_status fill_paths(Engine &engine) {
         if (transport == nullptr || path_to(engine, peer) != nullptr) continue;
         const transport::Traits &traits = transport->traits();
         if (engine.path_count == kMessagePaths || traits.max_piece_bytes == 0 || traits.rails == 0)
-            return fail(SENNIT_ERR_INTERNAL, "the op engine can not use the path %s", traits.name);
+            return fail(SENNIT_ERR_INTERNAL, "the op engine cannot use the path %s", traits.name);
         MessagePath *const path = &engine.paths[engine.path_count++];
         path->transport = transport;
         path->rails = traits.rails < kRails ? traits.rails : kRails;

@@ -90,8 +90,9 @@ sennit_status deregister_region(Rank &rank, sennit_region region) {
     if (record.kind != SegmentKind::registered) return SENNIT_OK;
     if (memory::continues_region(record)) return not_registered(region);
     if (region.gptr.offset != 0)
-        return fail(SENNIT_ERR_ARG, "the region's pointer was moved by %llu bytes",
-                    static_cast<unsigned long long>(region.gptr.offset));
+        return fail(SENNIT_ERR_ARG, "the region's pointer was moved by %llu byte%s",
+                    static_cast<unsigned long long>(region.gptr.offset),
+                    plural(region.gptr.offset));
     detach_segment(rank, rank.world_rank, region.gptr.segment);
     memory::segment_destroy(rank, &record);
     return SENNIT_OK;

@@ -254,7 +254,7 @@ Transport *transport_for(const Peer &peer, int world_rank, const SegmentRecord &
     return nullptr;
 }
 
-// Attaches by the chosen transport. If this process can not attach memory that the owner offers by
+// Attaches by the chosen transport. If this process cannot attach memory that the owner offers by
 // XPMEM, it uses Peer::copier instead, if there is one.
 sennit_status attach_by(Rank &rank, int peer, const SegmentRecord &record, Transport **transport,
                         transport::RemoteMemory *remote, std::uint8_t *attach_errno) {

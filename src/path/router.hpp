@@ -106,9 +106,9 @@ transport::Transport *transport_of(Rank &rank, const memory::SegmentEntry &entry
 transport::Transport *immediate_of(Rank &rank, const memory::SegmentEntry &entry);
 
 // Attaches the segment that `record` describes, owned by `peer`, and fills its entry. Uses the
-// peer's path, except for private memory that mapping does not reach, and for memory that XPMEM can
-// not attach here. Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE, UNSUPPORTED (private
-// memory that no path reaches).
+// peer's path, except for private memory that mapping does not reach, and for memory that XPMEM
+// cannot attach here. Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE, UNSUPPORTED
+// (private memory that no path reaches).
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);
 // The same for the first use of a segment: takes the cold mutex itself, and detaches the earlier
 // segment of the index. *entry is the filled entry, perhaps filled by another thread first.

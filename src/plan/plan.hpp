@@ -217,7 +217,7 @@ inline void move_word(const WordMoves &words, std::uint64_t pair) {
 }
 
 // Calls no function, so it saves no registers: a store to the stack costs as much as one to the
-// peer. `words` is a copy, which the moved words can not change.
+// peer. `words` is a copy, which the moved words cannot change.
 inline void move_words(WordMoves words, std::uint32_t count) {
     constexpr std::uint32_t kStride = 8;
     for (; count >= kStride; count -= kStride, words.pairs += kStride) {

@@ -205,8 +205,8 @@ bool Run::goes_packed(const BlockGroup &group, std::uint32_t number) const {
            signal::goes_packed(rank_, group.notified->remote, *layout);
 }
 
-// Divides the puts of a group into the pieces of one message. Returns false if completion data can
-// not carry its events.
+// Divides the puts of a group into the pieces of one message. Returns false if completion data
+// cannot carry its events.
 bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *form) const {
     const auto &all = plan_.executed_parts;
     std::uint64_t bytes = 0;

@@ -74,7 +74,7 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEnt
         return fail_peer(
             rank.peers[peer].same_node ? SENNIT_ERR_UNSUPPORTED : SENNIT_ERR_OTHER_NODE, peer,
             sennit_path_name(static_cast<sennit_path>((*entry)->path)),
-            "this rank can not load and store in the queue of rank %d", peer);
+            "this rank cannot load and store in the queue of rank %d", peer);
     const auto &head = *reinterpret_cast<const QueueHead *>((*entry)->base + address.gptr.offset);
     if (address.gptr.offset != 0 || head.magic != kQueueMagic)
         return fail(SENNIT_ERR_ARG, "there is no queue at the address");

@@ -136,7 +136,7 @@ sennit_status read_topology(const Hwloc &hwloc, hwloc_topology_t topology, Domai
     // Includes processors that this process may not use.
     (void)hwloc.topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     if (hwloc.topology_load(topology) != 0)
-        return fail_os(SENNIT_ERR_OS, errno, "hwloc can not read the machine's topology");
+        return fail_os(SENNIT_ERR_OS, errno, "hwloc cannot read the machine's topology");
     const hwloc_obj *machine = hwloc.get_obj_by_depth(topology, 0, 0);
     Walk counting(hwloc, nullptr);
     counting.visit(machine, -1, 0);

@@ -7,8 +7,8 @@
 namespace sennit {
 
 // While an object exists, default_deadline() of this thread is one point in time, so that all waits
-// of the call together take at most SENNIT_TIMEOUT. Of nested objects the outermost sets the time.
-// Without memory for the thread's record each wait has the full time.
+// of the call together take at most SENNIT_TIMEOUT. If objects are nested, the outermost one sets
+// the limit. Without memory for the thread's record each wait has the full time.
 class WholeCall {
   public:
     WholeCall();

@@ -95,7 +95,7 @@ sennit_status publish(Rank &rank, const ReachedBlock &block, sennit_peer_block *
     if (status != SENNIT_OK) return status;
     Attached &place = *entry;
     static_cast<ReachedBlock &>(place) = block;
-    // The short way can not send a part of large data by a rail.
+    // The short way cannot send a part of large data by a rail.
     const bool is_short = place.base != nullptr && place.live != nullptr &&
                           rank.observer == nullptr && place.bytes < rank.split_from_bytes;
     const std::uint32_t handle = all->blocks->table.publish(place);

@@ -101,7 +101,7 @@ void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t 
 }
 
 // Adds a part to the signal, if the message's epoch is not over and has room. The first part sets
-// that epoch to epoch_of(the owner's epoch). The epoch can not end without the other parts.
+// that epoch to epoch_of(the owner's epoch). The epoch cannot end without the other parts.
 template <class EpochOf>
 void add_part_to_signal(Rank &rank, const Own &own, const Subscriber &subscriber,
                         ArrivingMessage &message, std::uint64_t addend, EpochOf epoch_of) {

@@ -23,7 +23,7 @@ KnownEpochs::Entry *KnownEpochs::place_of(sennit_signal signal) const {
     }
 }
 
-// Makes room for another entry; drops all entries if the table can not grow. False: no memory.
+// Makes room for another entry; drops all entries if the table cannot grow. False: no memory.
 bool KnownEpochs::make_room() {
     const std::size_t places = places_ == 0 ? kFirst : 2 * places_;
     Array<Entry> more = places <= kMost ? Array<Entry>(places) : Array<Entry>();

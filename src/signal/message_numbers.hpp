@@ -63,7 +63,7 @@ constexpr std::uint64_t refuse_message(ArrivingMessage &message, std::uint64_t e
 }
 
 // Called if the sender does not know whether a piece arrived. True: all events have arrived, and so
-// has all data. Else the signal can not fire before the sender's task.
+// has all data. Else the signal cannot fire before the sender's task.
 constexpr bool close_message(ArrivingMessage &message, std::uint64_t whole) {
     message.is_closed = true;
     return message.sum == whole;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Detects calls that can not match. A rank that has waited for a second in a collective call of a
+// Detects calls that cannot match. A rank that has waited for a second in a collective call of a
 // team stores its call and the number of its earlier calls in its TeamSync, and reads these words
-// of the other members. If two members wait in calls that can not match, both get ARG. Short waits
+// of the other members. If two members wait in calls that cannot match, both get ARG. Short waits
 // do none of this. Used by the barriers here and by coll/.
 #pragma once
 

@@ -294,7 +294,7 @@ bool try_synchronise(Team &team, Purpose purpose);
 // then never ends.
 sennit_status fail_unfinished(Rank &rank, const Team &team);
 
-// For these purposes a rank's part can not be withdrawn: only the same call continues the
+// For these purposes a rank's part cannot be withdrawn: only the same call continues the
 // synchronisation.
 constexpr bool is_binding(Purpose purpose) {
     return purpose == Purpose::outcome || purpose == Purpose::free ||
@@ -307,7 +307,7 @@ constexpr bool is_binding(Purpose purpose) {
 inline bool is_bound(const Team &team) {
     return is_binding(team.purpose);
 }
-// The deadline of SENNIT_TIMEOUT. A synchronisation by the launcher can not be resumed, so it has
+// The deadline of SENNIT_TIMEOUT. A synchronisation by the launcher cannot be resumed, so it has
 // none.
 Deadline binding_deadline(const Team &team);
 

@@ -405,7 +405,7 @@ TEST_F(Adopt, stacks_and_thread_storage_of_other_threads_are_refused) {
     other.join();
 }
 
-// Would break: pages with other data moved although its writers can not be held off.
+// Would break: pages with other data moved although its writers cannot be held off.
 TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_not) {
     WriteGuard::set_mode(WriteGuard::Mode::refused);
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));

@@ -20,8 +20,8 @@ def info(*words):
 text = info()
 print(text)
 assert "heap    by xpmem" in text, "the owner's offer"
-assert "heap    by cma (copied by the kernel, or by the path's messages)\n" in text, "and what it is for who can not take it"
-assert text.count("not xpmem: this rank can not attach what the owner offers by XPMEM: Permission denied") == 1
+assert "heap    by cma (copied by the kernel, or by the path's messages)\n" in text, "and what it is for who cannot take it"
+assert text.count("not xpmem: this rank cannot attach what the owner offers by XPMEM: Permission denied") == 1
 
 peers = json.loads(info("--json"))["peers"]
 for rank in peers["ranks"]:
@@ -31,4 +31,4 @@ for pair in peers["pairs"]:
     memory = pair["registered_memory"]
     assert memory["mechanism"] == ("cma" if can_not else "xpmem"), pair
     assert memory["reasons"]["xpmem"] == (
-        "this rank can not attach what the owner offers by XPMEM: Permission denied" if can_not else "taken"), pair
+        "this rank cannot attach what the owner offers by XPMEM: Permission denied" if can_not else "taken"), pair

@@ -47,12 +47,12 @@ void check_mechanism(sennit_region region, sennit_mechanism wanted, const std::s
     check_reason(region, SENNIT_MECHANISM_ADOPT, "the owner offers the memory by XPMEM");
 }
 
-// What this process says where it can not attach; empty: it can.
+// What this process says where it cannot attach; empty: it can.
 std::string obstacle(const std::string &scene) {
     if (sennit_rank() != 1) return "";
     if (scene == "not_there") return "libxpmem is not installed here";
     if (scene != "refused") return "";
-    return "this rank can not attach what the owner offers by XPMEM: Permission denied";
+    return "this rank cannot attach what the owner offers by XPMEM: Permission denied";
 }
 
 void check_content(sennit_region theirs, int next) {
@@ -122,7 +122,7 @@ int main(int count, char **words) {
     Expected own{SENNIT_MECHANISM_XPMEM, "taken"};
     if (scene == "no_device")
         own = {SENNIT_MECHANISM_ADOPT, "XPMEM does not work here: No such file or directory"};
-    // Without the library a rank can not offer by it either, and adopts.
+    // Without the library a rank cannot offer by it either, and adopts.
     if (scene == "not_there" && !why.empty()) own = {SENNIT_MECHANISM_ADOPT, why};
     Expected others{SENNIT_MECHANISM_XPMEM, "taken"};
     if (scene == "no_device") others = own;

@@ -317,7 +317,7 @@ TEST(arguments, calls_after_finalize_answer_state) {
     run_all(kWithoutRank, When::before_init);
 }
 
-// Broken by a function of information that can not answer at any time.
+// Broken by a function of information that cannot answer at any time.
 TEST(arguments, functions_that_can_not_fail_bear_everything) {
     ASSERT_EQ(sennit_initialized(), 0);
     for (const Bears &one : kBears) {

@@ -56,7 +56,7 @@ static void step_init_mpi_refused(const char *step) {
     printf("refused: %s\n", sennit_last_error()->text);
 }
 
-/* The last rank never comes: the others are not blocked for ever. MPI waits for what it can not
+/* The last rank never comes: the others are not blocked for ever. MPI waits for what it cannot
  * cancel, so they leave without it. */
 static void step_init_mpi_alone(const char *step) {
     sennit_options options = SENNIT_OPTIONS_INIT;

@@ -92,7 +92,7 @@ TEST(synchronisation, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_
             std::this_thread::yield();
         if (rank == 1) {
             await_synchronisation(*first);
-            // Rank 0 has proposed and can not take a slot.
+            // Rank 0 has proposed and cannot take a slot.
             const team::RegistryLock lock(*first);
             if (sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team) != SENNIT_ERR_TIMEOUT)
                 job.note("the vote has no limit");
@@ -157,7 +157,7 @@ TEST(synchronisation, an_allocation_whose_vote_timed_out_gives_its_memory_when_i
             std::this_thread::yield();
         if (rank == 1) {
             await_synchronisation(*first);
-            // Rank 0 has made its piece and can not attach rank 1's.
+            // Rank 0 has made its piece and cannot attach rank 1's.
             const ColdLock lock(*first);
             if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_TIMEOUT ||
                 sennit_last_error()->peer != 0)
@@ -196,7 +196,7 @@ TEST(synchronisation, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_i
             std::this_thread::yield();
         if (rank == 1) {
             await_synchronisation(*first);
-            // Rank 0 has given its region and can not attach rank 1's.
+            // Rank 0 has given its region and cannot attach rank 1's.
             const ColdLock lock(*first);
             if (sennit_region_attach(SENNIT_TEAM_WORLD, mine, all) != SENNIT_ERR_TIMEOUT)
                 job.note("the vote has no limit");

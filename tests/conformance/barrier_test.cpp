@@ -124,7 +124,7 @@ RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLo
     test.free(flag);
 }
 
-// Broken by ranks in calls that can not meet, which wait without end, or do not learn of each
+// Broken by ranks in calls that cannot meet, which wait without end, or do not learn of each
 // other.
 RANK_TEST(barrier, ranks_in_two_different_calls_are_told_of_each_other,
           kTwoRanks | kLoadStore | kOnce) {

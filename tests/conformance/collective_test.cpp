@@ -472,7 +472,7 @@ RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeTh
     test.free(segment);
 }
 
-// Broken by ranks that combine what does not belong together without a word, or that can not make
+// Broken by ranks that combine what does not belong together without a word, or that cannot make
 // the next call.
 RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwoRanks) {
     std::uint64_t mine = 3;

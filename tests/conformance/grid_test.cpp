@@ -214,7 +214,7 @@ RANK_TEST(grid, a_balanced_grid_has_the_smallest_edges, kOnce) {
                          "the least sequence of sizes");
         }
     }
-    // What is given stays; what can not be is refused.
+    // What is given stays; what cannot be is refused.
     int dims[] = {0, 3, 0};
     test.ok(sennit_grid_balance(36, 3, dims));
     test.require(dims[0] == 4 && dims[1] == 3 && dims[2] == 3, "the sizes around a given one");

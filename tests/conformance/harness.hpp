@@ -57,7 +57,7 @@ enum Needs : unsigned {
     kProcesses = 4,     // every rank is a process
     kThreads = 8,       // the ranks are threads of one process
     kNoWorld = 16,      // the test itself calls sennit_init and sennit_finalize
-    kFreeThreads = 32,  // waits outside Sennit, which a simulated network in lockstep can not bear
+    kFreeThreads = 32,  // waits outside Sennit, which a simulated network in lockstep cannot bear
     kOnce = 64,         // long, and hardly different with another seed: runs with the first only
     kFences = 128,  // orders loads and stores by fences, which the thread sanitizer has no idea of
     kOnlyNamed = 256,  // very long: runs only when its group or the test itself is asked for

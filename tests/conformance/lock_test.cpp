@@ -219,7 +219,7 @@ RANK_TEST(lock, what_is_no_lock_is_refused, kAnything) {
     test.free(segment);
 }
 
-// Broken by a lock that some ranks can use and others can not.
+// Broken by a lock that some ranks can use and others cannot.
 RANK_TEST(lock, where_only_the_kernel_copies_no_rank_gets_a_lock, kTwoRanks) {
     sennit_path path = SENNIT_PATH_NONE;
     test.ok(sennit_peer_path(test.rank == 0 ? 1 : 0, &path));

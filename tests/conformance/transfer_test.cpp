@@ -379,8 +379,8 @@ RANK_TEST(transfer, all_ranks_put_to_all_ranks_at_once, kAnything) {
     test.free(segment);
 }
 
-// Broken by a flush that returns while the data is on its way, which only the rank that put it can
-// not see.
+// Broken by a flush that returns while the data is on its way, which only the rank that put it
+// cannot see.
 RANK_TEST(transfer, what_a_flush_has_completed_is_seen_by_a_third_rank, kTwoRanks | kAtomics) {
     const int rounds = test.quick ? 20 : 100;
     const int third = (test.size - 1) % test.size;

@@ -1,5 +1,5 @@
 // Errors that need a fault from outside: a datatype of a kind that Sennit does not know, and a
-// block that can not be attached. This program has functions of these names, which the headers
+// block that cannot be attached. This program has functions of these names, which the headers
 // call. Would break: an error that does not say which message it is about, or an unknown datatype
 // that is read as if it were known.
 #include "rank.hpp"
@@ -31,7 +31,7 @@ void an_unknown_datatype_is_refused() {
     const Plan plan(kWorld);
     const int other = (rank + 1) % size;
     const std::string message = " rank " + std::to_string(other) +
-                                " of the communicator, tag 3: a datatype that can not be read";
+                                " of the communicator, tag 3: a datatype that cannot be read";
     for (const MPI_Datatype type : {strange, outer}) {
         refused(sennit_plan_irecv(plan.get(), memory, 1, type, other, 3, kWorld, kNone, nullptr),
                 SENNIT_ERR_UNSUPPORTED, ("sennit_plan_irecv from" + message).c_str());

@@ -198,7 +198,7 @@ TEST_F(Doctor, xpmem_is_told_by_its_device_and_its_module) {
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("not there"));
     has("/proc/modules", "nfs 1 0\nxpmem 155648 0 - Live\n");
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("module is loaded"));
-    // A folder opens and can not be read, as the device.
+    // A folder opens and cannot be read, as the device.
     std::filesystem::create_directories(system_.root + "/dev/xpmem");
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("/dev/xpmem is there"));
 }

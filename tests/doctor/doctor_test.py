@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as root:
     good = doctor("--root", root, "-n", "4")
     assert good.returncode == 0 and " 0 bad" in good.stdout, good
     assert doctor("--root", root, "-n", "5").returncode == 1
-    # A device is asked for and never read, and a file that can not be read is no end: a folder reads like that.
+    # A device is asked for and never read, and a file that cannot be read is no end: a folder reads like that.
     os.makedirs(root + "/dev/xpmem")
     os.makedirs(root + "/proc/modules")
     unreadable = doctor("--root", root, "-n", "4")

@@ -1,4 +1,4 @@
-"""`sennit doctor` where a job can not start, or a thread: what refuses it is bad, is counted once, and is named.
+"""`sennit doctor` where a job cannot start, or a thread: what refuses it is bad, is counted once, and is named.
 
 Would break: a doctor that ends where threads are refused, or finds nothing bad where no job starts.
 """
@@ -61,7 +61,7 @@ check(refused_call("clone3"), "threads", "no second thread: Operation not permit
 check(refused_call("process_vm_readv"), "seccomp", "sennit_register")
 check(limit(resource.RLIMIT_FSIZE, 1024000), "file_size", "no rank starts")
 check(limit(resource.RLIMIT_FSIZE, 0), "file_size", "no rank starts")
-check(limit(resource.RLIMIT_AS, 100_000_000), "address_space", "can not start")
-# Ranks start, and can not map each other.
+check(limit(resource.RLIMIT_AS, 100_000_000), "address_space", "cannot start")
+# Ranks start, and cannot map each other.
 check(limit(resource.RLIMIT_AS, 150_000_000), "address_space", "do not reach each other")
 check(limit(resource.RLIMIT_NOFILE, 20), "open_files", "40 for 2 ranks")

@@ -54,7 +54,7 @@ TEST_F(EngineTest, without_memory_starting_fails_with_nomem_and_what_was_started
     EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
-// Broken by a task that is carried out though its answer can not be kept: it would be carried out
+// Broken by a task that is carried out though its answer cannot be kept: it would be carried out
 // again when it comes again.
 TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_nothing) {
     start();

@@ -170,7 +170,7 @@ TEST(lock_end, a_holder_that_finalizes_frees_the_lock_for_the_next_who_is_told) 
     }
 }
 
-// Rank 0 keeps the lock's words, rank 1 holds it and can not let go of it, rank 2 can not get it.
+// Rank 0 keeps the lock's words, rank 1 holds it and cannot let go of it, rank 2 cannot get it.
 void expect_lost(const OneRank &one, std::atomic<int> &lost) {
     if (one.rank == 1) {
         if (sennit_lock_release(one.lock) == SENNIT_ERR_PEER_LOST) ++lost;

@@ -71,7 +71,7 @@ def main():
     if job.returncode != 0:
         print("\n".join(line for line in output.splitlines() if "info:" not in line)[-4000:])
         return 1
-    fences = output.count("is in doubt about what it has sent: fence")
+    fences = output.count("does not know whether its transfers have arrived: fence")
     print(f"{fences} fences")
     if cut < 5 or fences == 0:
         print("too little was cut, or what may still be on its way was repeated without a fence")

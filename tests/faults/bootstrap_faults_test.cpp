@@ -280,7 +280,7 @@ TEST(bootstrap_faults, an_allgather_that_gives_everybody_his_own_part_is_refused
     expect_all(job.run(), SENNIT_ERR_BOOTSTRAP);
 }
 
-// Broken by a job that can not be started after one that failed.
+// Broken by a job that cannot be started after one that failed.
 TEST(bootstrap_faults, after_a_failed_start_the_same_ranks_can_start) {
     Job job(2);
     for (Wrapped &rank : job.ranks)

@@ -67,7 +67,7 @@ void expect_lost(const Scene &scene, sennit_status status, const char *call) {
 }
 
 // After a barrier that found somebody lost the team's other collective calls say so as well, and do
-// not ask for a barrier that can not come.
+// not ask for a barrier that cannot come.
 void expect_no_more_collective_calls(const Scene &scene) {
     sennit_gptr made{5, 5, 5};
     expect(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &made), SENNIT_ERR_PEER_LOST, "sennit_alloc");

@@ -189,8 +189,7 @@ TEST(knobs, a_loop_of_early_calls_is_logged_once_a_second) {
         early();
     EXPECT_GE(lines.count("a_call: SENNIT_ERR_SIGNAL_EARLY: too early"), 2);
     EXPECT_LE(lines.count("a_call"), 2 + static_cast<int>(sennit_wtime() - start));
-    EXPECT_EQ(lines.count(" more early calls since the last such line)"),
-              lines.count("a_call") - 1);
+    EXPECT_EQ(lines.count(" since the last such line)"), lines.count("a_call") - 1);
     EXPECT_EQ(sennit_error_report(SENNIT_ERR_ARG, "another", "wrong", 0), SENNIT_ERR_ARG);
     EXPECT_EQ(lines.count("another"), 1);
     ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);

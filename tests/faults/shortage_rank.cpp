@@ -89,7 +89,7 @@ void one_rank_has_a_limit(int resource, rlim_t limit, std::size_t bytes) {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
-// A rank that can not attach its peers' buffers: a call whose work is divided fails on all, since
+// A rank that cannot attach its peers' buffers: a call whose work is divided fails on all, since
 // the others lack its part, and the team's next calls are right.
 void one_rank_can_not_attach() {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
@@ -137,12 +137,12 @@ void one_rank_has_a_low_soft_limit() {
 void expect_the_victims_reason(const char *reason) {
     const double start = sennit_wtime();
     const sennit_status status = sennit_init(nullptr);
-    require(sennit_wtime() - start < 2, "init has not waited for what can not come");
+    require(sennit_wtime() - start < 2, "init has not waited for what cannot come");
     const sennit_error &error = *sennit_last_error();
     require(status != SENNIT_OK && std::strstr(error.text, reason) != nullptr, error.text);
     if (is_victim()) return;
-    expect(status, SENNIT_ERR_BOOTSTRAP, "init beside a rank that can not start");
-    require(error.peer == 1, "the error names the rank that can not start");
+    expect(status, SENNIT_ERR_BOOTSTRAP, "init beside a rank that cannot start");
+    require(error.peer == 1, "the error names the rank that cannot start");
     require(std::strncmp(error.text, "rank 1 failed during start-up: ", 31) == 0, error.text);
 }
 

@@ -119,7 +119,7 @@ contains
     back = 5
     call sennit_put(next, back, 16)
     call sennit_put_nb(next, table(2, :), 16, request, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix can not be put with a request')
+    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix cannot be put with a request')
     error = sennit_last_error()
     call check(sennit_string(error%operation) == 'sennit_put_nb', 'the error names the call')
     call check(request == SENNIT_REQUEST_NULL, 'no request was made')

@@ -184,7 +184,7 @@ def a_missing_dev_null_is_named(launcher):
         skip("no namespace of mounts can be made here")
     result = launcher.watch.run([*inside, *launcher.command(2, "/bin/true")])
     equal(result.returncode, 125)
-    contains(result.stderr, "can not open /dev/null")
+    contains(result.stderr, "cannot open /dev/null")
     contains(result.stderr, "No such file or directory")
 
 

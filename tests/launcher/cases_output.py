@@ -111,7 +111,7 @@ def output_into_a_pipe_nobody_reads_ends_the_ranks(launcher):
 def output_that_can_not_be_written_fails_the_job_and_the_reason_is_named(launcher):
     if not os.path.exists("/dev/full"):
         skip("no /dev/full here")
-    wanted = "can not write the standard output of the ranks: No space left on device"
+    wanted = "cannot write the standard output of the ranks: No space left on device"
     with open("/dev/full", "w", encoding="ascii") as full:
         for script in ("echo x", "echo x; sleep 20"):
             job = launcher.start(2, "sh", "-c", script, stdout=full)
@@ -124,7 +124,7 @@ def output_that_can_not_be_written_fails_the_job_and_the_reason_is_named(launche
         for words in (["--version"], ["run", "--help"], ["doctor", "--no-measure"]):
             job = launcher.watch.start([launcher.sennit, *words], stdout=full, stderr=subprocess.PIPE, text=True)
             code, _, messages = end_of(job)
-            equal((code, messages), (125, "sennit: can not write the standard output: No space left on device\n"), words)
+            equal((code, messages), (125, "sennit: cannot write the standard output: No space left on device\n"), words)
 
 
 # Would break: a program that aborts because its message cannot be written.

@@ -14,7 +14,7 @@ import sys
 
 SKIPPED = 77
 LIMIT_MIB = 64  # of a control group; reserving_rank.cpp asks for more
-FORBIDDEN = "private memory can not be reached"  # what REGISTERS says when it ends with 77
+FORBIDDEN = "private memory cannot be reached"  # what REGISTERS says when it ends with 77
 
 
 def skip_unless(*command):
@@ -44,7 +44,7 @@ class Job:
         self.must(self.code == 0, "0")
 
     def must_be_forbidden(self):
-        self.must(self.code == SKIPPED and FORBIDDEN in self.output, "that private memory can not be reached")
+        self.must(self.code == SKIPPED and FORBIDDEN in self.output, "that private memory cannot be reached")
 
 
 def both_with(sennit, inside, allocates, registers):

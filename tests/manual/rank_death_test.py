@@ -3,7 +3,7 @@
 
     tests/manual/rank_death_test.py PAGE SENNIT PROGRAM
 
-What would break it: a survivor that hangs, that is not told, or that can not read what the dead rank left; another exit
+What would break it: a survivor that hangs, that is not told, or that cannot read what the dead rank left; another exit
 code; a page that shows another output.
 """
 import re

@@ -225,7 +225,7 @@ def wrong_words_and_other_machines_are_refused():
     # Never figures of a machine that is made up.
     done = run("--json", code=1, HWLOC_SYNTHETIC="package:2 core:4 pu:1")
     assert "nothing is measured" in done.stderr and not done.stdout, done
-    assert "can not be written" in run("--svg", "/nowhere/map.svg", code=1).stderr
+    assert "cannot be written" in run("--svg", "/nowhere/map.svg", code=1).stderr
     machine = {"map": "machine", "host": "", "model": "", "largest_cache": 0, "command": "", "seconds": 1,
                "cores": [dict.fromkeys(("processor", "core", "l2", "l3", "numa", "package"), 0)]}
     strange = dict.fromkeys(("bytes", "mean_ns", "median_ns", "p5_ns", "p95_ns", "rounds"), 8) | {

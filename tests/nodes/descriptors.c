@@ -1,7 +1,7 @@
 /* Ranks that use more ranks of other nodes than they have descriptors for. `descriptors` says how
  * many puts were refused, after it has made its own limit so tight that a few connections more are
  * allowed; `descriptors as_it_is` leaves the limit alone. Would break: a put that hangs, that ends
- * with PEER_LOST, or whose error does not name the limit; a rank that can not leave any more. */
+ * with PEER_LOST, or whose error does not name the limit; a rank that cannot leave any more. */
 #include <sennit/sennit.h>
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 """The recipe of docs/packaging.md on a clean Debian: clean_test.py SOURCE.
 
 debootstrap makes one in a folder; then the lines of the page are run there, as they stand, and those that remove what was
-installed. Skipped where it can not be made: without debootstrap, without the rights of root, without Debian's mirror.
+installed. Skipped where it cannot be made: without debootstrap, without the rights of root, without Debian's mirror.
 
 What would break it: a package that the build needs and the page does not name, a line that is wrong, a part of the installation
 that needs something else than the page names.

@@ -209,7 +209,7 @@ def wrong_words_are_refused():
     for words in (["--frobnicate"], ["--quick", "--full"], ["--parts", "nothing"], ["--minutes", "0"], ["--read", "/nowhere"], ["--compare", "/nowhere"]):
         done = run(*words, code=2)
         assert done.stderr.startswith("sennit report: ") and not done.stdout and len(done.stderr.splitlines()) == 1, done.stderr
-    assert "can not be written" in run("--out", "/nowhere/report", code=1).stderr
+    assert "cannot be written" in run("--out", "/nowhere/report", code=1).stderr
 
 
 def a_missing_module_is_one_line():

@@ -45,8 +45,8 @@ MISTAKES = {
     "team_root": "shmem_broadcastmem: argument PE_root: there is no PE 5 in a team of 2",
     "team_strides": "shmem_alltoallsmem: arguments dst and sst: 0 and 1 are not 1 or more",
     "set_too_large": rf"shmem_barrier: {NO_SET} 2147483647 PEs from 1 by 2\^30 needs PE 2305843007066210305, but there are 2 PEs",
-    "set_by_32": rf"shmem_barrier: {NO_SET} 1 PEs from 1 by 2\^32 is invalid",
-    "set_without_me": rf"shmem_sync: {NO_SET} 1 PEs from 0 by 2\^0 does not contain PE 1, the caller",
+    "set_by_32": rf"shmem_barrier: {NO_SET} 1 PE from 1 by 2\^32 is invalid",
+    "set_without_me": rf"shmem_sync: {NO_SET} 1 PE from 0 by 2\^0 does not contain PE 1, the caller",
     "set_root": "shmem_broadcast32: argument PE_root: there is no PE 7 in an active set of 1",
     "set_dest": rf"shmem_fcollect32: argument dest: {NO_PLACE} 1\)",
     "set_strided_dest": rf"shmem_alltoalls64: argument dest: {NO_PLACE} 1\)",
@@ -77,7 +77,7 @@ CASES = [
     ("operators", {}, {1}, r"PE (0: shmem_long_max_reduce: SENNIT_ERR_ARG: PE 1|1: shmem_long_sum_reduce: SENNIT_ERR_ARG: PE 0)"
      r" is also in a reduction of 8 bytes, but with another root, type or operator\n"),
     ("uneven", {}, {0}, r"^$"),
-    ("uneven", {"SHMEM_DEBUG": "1"}, {1}, r"PE [01]: shmem_malloc: argument size: (8|16) bytes here, and 8 to 16 on all PEs: it must be the same\n"),
+    ("uneven", {"SHMEM_DEBUG": "1"}, {1}, r"PE [01]: shmem_malloc: argument size in bytes: (8|16) here, and 8 to 16 on all PEs: it must be the same\n"),
     ("", {"SENNIT_NO_SUCH_KNOB": "1"}, {0}, r"^sennit: (PE 0: )?warning: .*SENNIT_NO_SUCH_KNOB"),
     ("exit-0", {}, {0}, r""),
     ("exit-7", {}, {7}, r""),
@@ -94,7 +94,7 @@ CASES = [
     ("not-symmetric", {"SENNIT_SHMEM_STATICS": "off"}, {1}, r"not symmetric memory"),
 ]
 
-# A heap that can not be had: its size, a limit of the job, and what is said: how much was asked for, and what there is.
+# A heap that cannot be had: its size, a limit of the job, and what is said: how much was asked for, and what there is.
 NO_HEAP = "shmem_init: cannot allocate a symmetric heap of {} bytes for each of 2 PEs: "
 SETTING = "; set SHMEM_SYMMETRIC_SIZE to a smaller size$"
 HEAPS = [
@@ -108,7 +108,7 @@ HEAPS = [
 
 
 def comma_locale(folder):
-    """The environment of a locale with a comma in its numbers, made in `folder`; None where that can not be done."""
+    """The environment of a locale with a comma in its numbers, made in `folder`; None where that cannot be done."""
     try:
         made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(folder, "de_DE.UTF-8")],
                               capture_output=True, timeout=60, check=False).returncode == 0

@@ -6,7 +6,7 @@ enum { kPes = 16, kOptions = 4 };
 static int me, pes;
 
 /* Handles are pointers of two types: they begin statics, are copied and compared, and no two things
- * have the same one. headers_cxx_test.cpp asks what C can not. */
+ * have the same one. headers_cxx_test.cpp asks what C cannot. */
 static shmem_team_t first_team = SHMEM_TEAM_WORLD, no_team = SHMEM_TEAM_INVALID;
 static shmem_ctx_t first_ctx = SHMEM_CTX_DEFAULT;
 static _Thread_local shmem_ctx_t no_ctx = SHMEM_CTX_INVALID;

@@ -33,7 +33,7 @@ Token = namedtuple("Token", "begin first_line last_line text")  # begin: bytes f
 
 
 class NoParser(Exception):
-    """libclang can not be used."""
+    """libclang cannot be used."""
 
 
 class NotParsed(Exception):
@@ -61,7 +61,7 @@ def index():
     try:
         return cindex.Index.create()
     except cindex.LibclangError as problem:
-        raise NoParser(f"libclang can not be loaded: {problem}") from problem
+        raise NoParser(f"libclang cannot be loaded: {problem}") from problem
 
 
 def has_calls(cursor):
@@ -130,7 +130,7 @@ class Unit:
         try:
             self.unit = parser.parse(path, args=flags, unsaved_files=unsaved, options=record)
         except cindex.TranslationUnitLoadError as problem:
-            raise NotParsed(f"{path}: can not be parsed; are the flags for another language?") from problem
+            raise NotParsed(f"{path}: cannot be parsed; are the flags for another language?") from problem
         self.file = self.unit.get_file(path)
 
     def tokens(self, size):

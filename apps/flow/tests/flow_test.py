@@ -457,10 +457,10 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
         cases = ((["--cells", "8,8"], "X,Y,Z"), (["--cells", "8,8,3"], "too few"), (["--order", "3"], "--order"),
                  (["--cells", "8,6,8", "--order", "4", "--ranks-y", "2"], "too few"), (["--viscosity", "0"], "--viscosity"),
                  (["--ranks-y", "3"], "grid"), (["--transpose", "no"], "--transpose"), (["--case", "no"], "--case"),
-                 (["--restart", wrong], "no file of this program"), (["--restart", wrong + "x"], "can not be opened"),
+                 (["--restart", wrong], "no file of this program"), (["--restart", wrong + "x"], "cannot be opened"),
                  (["--format", "no"], "--format"), (["--threads", "0"], "--threads"), (["--overlap", "no"], "--overlap"),
-                 (["--config", ini], "cels"), (["--output", os.path.join(wrong, "x")], "can not be made"),
-                 (["--save", os.path.join(wrong, "x")], "can not be opened"),
+                 (["--config", ini], "cels"), (["--output", os.path.join(wrong, "x")], "cannot be made"),
+                 (["--save", os.path.join(wrong, "x")], "cannot be opened"),
                  (["--time-step", "10", "--steps", "40"], "too long"))
         for turn, (words, reason) in enumerate(cases):
             key = programs(arguments)[turn % len(programs(arguments))]

@@ -162,7 +162,7 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
         (["--faces", "none"], "--faces: 'none' is none of"),
         (["--ranks-grid", "1,1,3"], "a grid of 1 x 1 x 3 ranks was asked for, but there are 2"),
         (["--ranks-grid", "2,0,1"], "--ranks-grid: give all three numbers, or none"),
-        (["--scaling", "strong", "--size", "1,1,1"], "2 ranks can not share 1 x 1 x 1 cells"),
+        (["--scaling", "strong", "--size", "1,1,1"], "2 ranks cannot share 1 x 1 x 1 cells"),
     ]
     for key in programs(arguments):
         for options, expected in table:

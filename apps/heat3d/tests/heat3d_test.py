@@ -212,15 +212,15 @@ def bad_input_ends_every_rank_with_a_reason(setup):
             (["--size", "8,8"], "is not X,Y,Z"),
             (["--nonsense"], "--nonsense"),
             (["--config", config], "bad.ini:3: 'colour' is no setting"),
-            (["--config", "/nowhere.ini"], "/nowhere.ini can not be read"),
+            (["--config", "/nowhere.ini"], "/nowhere.ini cannot be read"),
             (["--ranks-grid", "1,1,3"], "a grid of 1 x 1 x 3 ranks was asked for, but there are 2"),
-            (["--size", "1,1,1"], "2 ranks can not share 1 x 1 x 1 cells"),
-            (["--size", "8,8,1", "--ranks-grid", "1,1,2"], "2 ranks along z can not share 1 cells"),
+            (["--size", "1,1,1"], "2 ranks cannot share 1 x 1 x 1 cells"),
+            (["--size", "8,8,1", "--ranks-grid", "1,1,2"], "2 ranks along z cannot share 1 cells"),
             (["--time-step", "1e9"], "is not stable"),
             (["--diffusivity-slope", "-1"], "must be positive"),
             (["--layers", "none"], "--layers: 'none' is none of"),
-            (["--output", os.path.join(occupied, "below")], "file/below can not be made"),
-            (["--output", "/proc/heat3d"], "/proc/heat3d can not be made"),
+            (["--output", os.path.join(occupied, "below")], "file/below cannot be made"),
+            (["--output", "/proc/heat3d"], "/proc/heat3d cannot be made"),
         ]
         # MPI's programs have ordinary memory, which some systems promise beyond what they have.
         too_large = (["--size", "100000,100000,100", "--no-output"], "SENNIT_ERR_NOMEM")
@@ -245,7 +245,7 @@ def an_error_of_one_rank_ends_all(setup):
             options = ["--size", "16,16,16", "--max-steps", "3", "--output", name]
             result = setup.execute(name, 2, options, ["sh", "-c", elsewhere, "sh"])
             need(result.returncode != 0, f"{name}: exit status 0\n{result.stdout}")
-            need(f"rank 1: output: {name}/temperature.vti.part can not be opened" in result.stderr,
+            need(f"rank 1: output: {name}/temperature.vti.part cannot be opened" in result.stderr,
                  f"{name}:\n{result.stderr}")
             need(os.listdir(name) == [], f"{name} left behind: {os.listdir(name)}")
         os.chdir("/")

@@ -92,7 +92,7 @@ TEST(Ini, a_wrong_line_is_named) {
 
 TEST(Ini, a_file_that_can_not_be_read_is_named) {
     EXPECT_THAT(failure_of([] { read_ini("/nowhere/a.ini"); }), HasSubstr("/nowhere/a.ini"));
-    EXPECT_THAT(failure_of([] { read_ini("/"); }), HasSubstr("/ can not be read"));
+    EXPECT_THAT(failure_of([] { read_ini("/"); }), HasSubstr("/ cannot be read"));
 }
 
 TEST(Options, without_words_the_defaults_hold) {

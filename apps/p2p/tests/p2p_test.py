@@ -88,7 +88,7 @@ def bad_options_end_every_rank_with_a_reason(arguments):
              (["--iterations", "-1"], "--iterations"), (["--way", "none"], "--way"), (["left"], "left"), (["--behind", "128"], "--behind")]
     for turn, (key, words, environment) in enumerate(those_there(arguments, 2)):
         # They all read their options by the same lines: each program has a third of the table.
-        for options, expected in [*table[turn % 3::3], (["--columns", "2"], "2 ranks can not share 2 columns")]:
+        for options, expected in [*table[turn % 3::3], (["--columns", "2"], "2 ranks cannot share 2 columns")]:
             run = harness.execute([*words, *SMALL, *options], environment)
             need(run.returncode != 0, f"{key} {options}: exit status 0\n{run.stdout}")
             said = [line for line in run.stderr.splitlines() if line.startswith("p2p: ")]

@@ -42,7 +42,7 @@ def what_can_not_be_done_is_refused_with_a_reason(setup):
         (["--tile", "0"], None, "--tile"),
         (["--iterations", "0"], None, "--iterations"),
         (["--size", "5"], None, "--size"),
-        (["--order", "2"], 3, "3 ranks can not share 2 columns"),
+        (["--order", "2"], 3, "3 ranks cannot share 2 columns"),
     ])
 
 

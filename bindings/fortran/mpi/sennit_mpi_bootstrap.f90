@@ -170,7 +170,7 @@ contains
     is_running = code == MPI_SUCCESS .and. started .and. .not. over
   end function mpi_is_running
 
-  ! Waits for a collective call of MPI, which can not be cancelled.
+  ! Waits for a collective call of MPI, which cannot be cancelled.
   function waited(context, request, timeout_ns) result(code)
     type(mpi_context), intent(inout) :: context
     integer(mpi_kind), intent(inout) :: request

@@ -81,7 +81,7 @@ contains
       status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_init, 'MPI_Allgather failed', int(code, c_int64_t))
     do i = 1, ranks
       if (status /= SENNIT_OK .or. every(2, i) == SENNIT_OK) cycle
-      write (text, '(a, i0, a)') 'process ', i - 1, ' of comm can not open its channels'
+      write (text, '(a, i0, a)') 'process ', i - 1, ' of comm cannot open its channels'
       status = sennit_error_report(int(every(2, i), c_int), operation_of_init, trim(text), 0_c_int64_t)
     end do
     if (status == SENNIT_OK) worlds = every(1, targets + 1)

@@ -202,7 +202,7 @@ contains
     call sennit_register(matrix, rows * columns * double_bytes, 0, mine)
     call sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions, stat=status) ! one of each rank
     if (status == SENNIT_ERR_UNSUPPORTED) then
-      print '(2a)', 'private memory can not be reached: ', sennit_last_error_text()
+      print '(2a)', 'private memory cannot be reached: ', sennit_last_error_text()
       stop 77
     end if
     call must_be(status == SENNIT_OK, 'regions are exchanged')

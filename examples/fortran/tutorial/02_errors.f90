@@ -1,4 +1,4 @@
-! Step 2 of the tutorial: what a call says when it can not do what it was asked.
+! Step 2 of the tutorial: what a call says when it cannot do what it was asked.
 !     sennit run -n 4 02_errors
 program errors
   use iso_c_binding

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface of adoption: docs/design/adoption.md. A buffer of the program moves into the rank's
-// memory file and back; peers map it there. A buffer that can not be moved safely stays in place,
+// memory file and back; peers map it there. A buffer that cannot be moved safely stays in place,
 // with the reason. A build without adoption (SENNIT_ADOPTION=OFF) has memory/adopt_absent.cpp
 // instead of this folder.
 //

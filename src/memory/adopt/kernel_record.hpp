@@ -37,10 +37,10 @@ class KernelRecord {
     KernelRecord(const KernelRecord &) = delete;
     KernelRecord &operator=(const KernelRecord &) = delete;
 
-    // False: the record can not be read (no free descriptor, or no /proc).
+    // False: the record cannot be read (no free descriptor, or no /proc).
     bool is_open() const { return file_ >= 0; }
 
-    // The mapping at the address, or the first one above. False: none, or the record can not be
+    // The mapping at the address, or the first one above. False: none, or the record cannot be
     // read.
     bool find(std::uint64_t address, Mapping *mapping);
 

@@ -236,10 +236,11 @@ sennit_status Cma::move(int peer, Operation::Kind kind, RunBatch &batch) {
                                  "the private buffer at %p is not mapped in this process",
                                  batch.local()[i].iov_base);
             }
-            return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "cma",
-                             "%zu bytes at %p of rank %d: its process has freed the memory without "
-                             "sennit_deregister, or one side may not be written",
-                             batch.bytes(), batch.remote()[0].iov_base, peer);
+            return fail_peer(
+                SENNIT_ERR_NOT_REGISTERED, peer, "cma",
+                "%zu byte%s at %p of rank %d: its process has freed the memory without "
+                "sennit_deregister, or one side may not be written",
+                batch.bytes(), plural(batch.bytes()), batch.remote()[0].iov_base, peer);
         case ENOMEM:
             return fail_peer(SENNIT_ERR_NOMEM, peer, "cma", "the kernel had no memory for a copy");
         default:

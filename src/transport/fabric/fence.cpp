@@ -199,8 +199,8 @@ void Network::answer_question(const Message &question) {
         const std::int64_t now = boot_ns();
         if (now - state.closed_ns < kClosingPauseNs || !reopen_passive(rail)) return;
         state.closed_ns = now;
-        log(SENNIT_LOG_INFO, "rank %d is in doubt about what it has sent: fence %llu", asked.from,
-            static_cast<unsigned long long>(asked.id));
+        log(SENNIT_LOG_INFO, "rank %d does not know whether its transfers have arrived: fence %llu",
+            asked.from, static_cast<unsigned long long>(asked.id));
         announce_endpoint(asked.from, rail);
     }
     send_endpoint(asked.from, rail, question.rail, &question, is_open);

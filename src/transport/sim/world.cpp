@@ -50,7 +50,7 @@ sennit_status World::attach(int rank, int owner, const SegmentRecord &record,
     Member &member = members_[rank];
     ControlBlock *control = members_[owner].control;
     if (control == nullptr || record.owner_slot >= kSegmentsPerTeam || record.owner_address == 0)
-        return fail_peer(SENNIT_ERR_UNSUPPORTED, owner, "sim", "the segment can not be reached");
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, owner, "sim", "the segment cannot be reached");
     std::uint32_t slot = 0;
     while (slot < member.attachment_count && member.attachments[slot].live_value != 0)
         ++slot;

@@ -1,5 +1,5 @@
 /* The C11 forms: macros that choose a function by the type of a pointer's target. The number of
- * arguments shows whether the first one is a context. In older C these macros can not be used.
+ * arguments shows whether the first one is a context. In older C these macros cannot be used.
  */
 #ifndef SENNIT_SHMEM_GENERIC_H
 #define SENNIT_SHMEM_GENERIC_H
