@@ -40,8 +40,9 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
     try {
         const std::size_t offset = heap->allocate(bytes, alignment);
         if (offset != Heap::kNone) return at(offset);
-        // Reported once also without SHMEM_DEBUG, because many programs do not check the result.
-        if (!std::exchange(has_reported_heap, true) || state.debug)
+        // Reported once, by one PE, also without SHMEM_DEBUG: many programs do not check the
+        // result.
+        if (state.debug || (state.me == 0 && !std::exchange(has_reported_heap, true)))
             tell(
                 "%s: no room for %zu bytes with alignment %zu in the symmetric heap: %zu of %zu "
                 "bytes are free; SHMEM_SYMMETRIC_SIZE makes it larger",

@@ -78,7 +78,7 @@ void explain(const Library &library, const fi_info *all, sennit_provider *one) {
     const sennit_error before = *thread_error();
     const bool found = is_found(library, one->name, name, cards);
     const Hindrance nearest = nearest_hindrance(all, one->name);
-    const char *text = "libfabric does not offer it with what Sennit asks for";
+    const char *text = "libfabric does not offer it with the features that Sennit needs";
     if (found && std::strcmp(one->name, name) == 0)
         text = "only if SENNIT_PATHS names it, by fabric:provider=";
     else if (*nearest.text != '\0')
@@ -103,7 +103,7 @@ void explain_all(const Library &library, const fi_info *all) {
         }
         one.is_taken = 1;
         (void)std::snprintf(one.reason, sizeof one.reason,
-                            "the best one that has what Sennit asks for, by %s", cards);
+                            "the best one with the features that Sennit needs; cards: %s", cards);
         std::swap(one, providers.list[0]);
     }
 }
