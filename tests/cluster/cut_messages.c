@@ -46,19 +46,24 @@ static void nap(void) {
     (void)nanosleep(&two_ms, NULL);
 }
 
-/* sennit_put_notify_with, by a rank that sleeps until the message is gone. */
+/* sennit_put_notify_with, by a rank that sleeps until the message is gone. The owner may refuse the
+   message when the call has returned. */
 static void put_asleep(sennit_peer_block there, size_t place, const uint64_t *words,
                        uint64_t epoch) {
     const sennit_notice notice = {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
-    sennit_request put = SENNIT_REQUEST_NULL;
-    sennit_status status = SENNIT_OK;
-    int done = 0;
-    while ((status = sennit_put_notify_nb(there, place, words, WORDS * sizeof *words, &notice,
-                                          &put)) == SENNIT_ERR_SIGNAL_EARLY)
-        nap();
+    sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
+    while (status == SENNIT_ERR_SIGNAL_EARLY) {
+        sennit_request put = SENNIT_REQUEST_NULL;
+        int done = 0;
+        status = sennit_put_notify_nb(there, place, words, WORDS * sizeof *words, &notice, &put);
+        if (status == SENNIT_OK) status = sennit_test(&put, &done);
+        while (status == SENNIT_OK && !done) {
+            nap();
+            status = sennit_test(&put, &done);
+        }
+        if (status == SENNIT_ERR_SIGNAL_EARLY) nap();
+    }
     must(status);
-    for (must(sennit_test(&put, &done)); !done; must(sennit_test(&put, &done)))
-        nap();
 }
 
 static void wait_asleep(sennit_signal arrived) {
