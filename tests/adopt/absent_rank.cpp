@@ -1,5 +1,6 @@
 // One rank of a library that was built without adoption. Would break: a part of the library that
-// needs adoption, a build without it that loses registered memory or does not say why it is copied.
+// needs adoption, or a build without adoption that loses registered memory or gives no reason why
+// the memory is copied.
 #include <array>
 #include <string>
 #include <vector>

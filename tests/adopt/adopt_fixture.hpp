@@ -1,4 +1,4 @@
-// A rank that is no more than a memory file, and what tests of adoption ask of it and the kernel.
+// A rank that has only a memory file, and helpers for tests of adoption.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ inline bool holds(const void *memory, std::size_t bytes, std::uint64_t salt) {
     return true;
 }
 
-// Is the page at this address private to the process, as the kernel says?
+// True if the kernel's record says that the page at this address is private to the process.
 inline bool is_private(const void *place) {
     KernelRecord record;
     Mapping mapping;
@@ -58,7 +58,7 @@ inline bool is_private(const void *place) {
            !mapping.shared;
 }
 
-// Kilobytes of a field of smaps in the mappings that overlap the range.
+// Sum of one field of /proc/self/smaps, in kilobytes, over the mappings that overlap the range.
 inline std::uint64_t smaps_kb(const void *begin, std::size_t bytes, const std::string &field) {
     std::ifstream file("/proc/self/smaps");
     std::uint64_t sum = 0;
@@ -75,8 +75,8 @@ inline std::uint64_t smaps_kb(const void *begin, std::size_t bytes, const std::s
     return sum;
 }
 
-// Ends the test as one that was left out where the kernel does not let writers be held off: what it
-// shows is not promised there.
+// Exits with the code of a skipped test if the kernel refuses userfaultfd: without it writers
+// cannot be held off, and adoption makes no promise to them.
 inline void leave_out_without_guard() {
     constexpr int kSkipped = 77;
     WriteGuard guard;
@@ -116,7 +116,7 @@ class Adopt : public testing::Test {
         (void)close(rank.memory_file);
     }
 
-    // The adoption of a buffer that must go.
+    // Adopts a buffer that must be adoptable.
     Adoption take(void *memory, std::size_t bytes, bool consents = false) {
         Adoption adoption;
         const Refused refused =
@@ -142,8 +142,8 @@ class Adopt : public testing::Test {
         unregister(runs, adoption.count);
     }
 
-    // The buffer is adopted, a peer's stores reach it and the other way round, and afterwards it is
-    // the owner's alone. Its content outlives all of it.
+    // Adopts the buffer, exchanges stores with a peer in both directions, and ends the adoption:
+    // the buffer is private again, and its content is unchanged.
     void use(void *memory, std::size_t bytes) {
         auto *const data = static_cast<std::uint8_t *>(memory);
         fill(data, bytes, 1);
@@ -174,13 +174,13 @@ class Adopt : public testing::Test {
     std::unique_ptr<sennit::memory::LocalSegments> segments;
 };
 
-// A thread that adds to a word without pause, and knows how often it did.
+// A thread that increments a word without pause and counts its increments.
 class Stranger {
   public:
     explicit Stranger(std::uint64_t *word)
         : word_(word), before_(*word), thread_([this] { run(); }) {}
     ~Stranger() { (void)stop(); }
-    // Increments that were lost.
+    // Stops the thread and returns the number of lost increments.
     std::uint64_t stop() {
         if (!thread_.joinable()) return lost_;
         stop_.store(true);
@@ -193,7 +193,8 @@ class Stranger {
   private:
     void run() {
         while (!stop_.load(std::memory_order_relaxed)) {
-            // Not atomic: a store that goes to a page that is taken away is lost as well.
+            // Not an atomic increment: a store to a page that is being taken away must not be lost
+            // either.
             for (int i = 0; i < 64; ++i) {
                 __atomic_store_n(word_, __atomic_load_n(word_, __ATOMIC_RELAXED) + 1,
                                  __ATOMIC_RELAXED);

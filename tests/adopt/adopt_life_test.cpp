@@ -1,6 +1,5 @@
-// What programs do with adopted memory while they have it: fork, free, realloc, trim the heap; and
-// what stays of its pages' size. All must be as if the memory were ordinary, and nothing must be
-// lost.
+// Programs fork, free, realloc and trim the heap while memory is adopted; huge pages stay huge.
+// Everything must behave as with ordinary memory, and nothing may be lost.
 #include "adopt_fixture.hpp"
 
 #include <malloc.h>
@@ -31,7 +30,7 @@ using sennit::memory::XpmemPart;
 
 namespace {
 
-// The child's verdict: 0 is good.
+// Runs `child` in a forked process and returns its result: 0 means success.
 template <class Child>
 int in_child(Child child) {
     const pid_t made = fork();
@@ -48,7 +47,7 @@ std::uint8_t *fresh_pages(std::size_t bytes) {
 
 }  // namespace
 
-// Would break: a child that stores into its parent's memory or sees what the parent stores later.
+// Would break: a child that stores into its parent's memory, or sees later stores of its parent.
 TEST_F(Adopt, parent_and_child_of_a_fork_each_have_their_own_copy) {
     for (const std::size_t bytes : {std::size_t{100}, std::size_t{70000}, std::size_t{5} << 20}) {
         const auto memory = std::make_unique<std::uint8_t[]>(bytes);
@@ -78,7 +77,7 @@ TEST_F(Adopt, parent_and_child_of_a_fork_each_have_their_own_copy) {
     }
 }
 
-// Would break: a child of a child that shares with either, or a heap that is unusable in one.
+// Would break: a grandchild that shares memory with its parent or grandparent, or an unusable heap.
 TEST_F(Adopt, a_child_allocates_and_forks_on) {
     const auto memory = std::make_unique<std::uint8_t[]>(30000);
     fill(memory.get(), 30000, 2);
@@ -98,12 +97,12 @@ TEST_F(Adopt, a_child_allocates_and_forks_on) {
     end(adoption);
 }
 
-// Would break: a fork that deadlocks with registrations of other threads.
+// Would break: a fork that deadlocks with registrations in other threads.
 TEST_F(Adopt, forks_and_registrations_of_threads_do_not_wait_for_each_other) {
     leave_out_without_guard();
     std::atomic<bool> is_over{false};
     std::thread registers([&] {
-        const auto first = std::make_unique<std::uint8_t[]>(8192);  // where the arena begins
+        const auto first = std::make_unique<std::uint8_t[]>(8192);  // the start of the arena
         const auto memory = std::make_unique<std::uint8_t[]>(20000);
         while (!is_over.load())
             end(take(memory.get(), 20000));
@@ -119,7 +118,7 @@ TEST_F(Adopt, forks_and_registrations_of_threads_do_not_wait_for_each_other) {
     allocates.join();
 }
 
-// Would break: posix_spawn taken for a fork, or a descriptor that the new program inherits.
+// Would break: posix_spawn treated as a fork, or a file descriptor that the new program inherits.
 TEST_F(Adopt, a_spawned_program_changes_nothing) {
     const auto memory = std::make_unique<std::uint8_t[]>(30000);
     fill(memory.get(), 30000, 2);
@@ -137,7 +136,8 @@ TEST_F(Adopt, a_spawned_program_changes_nothing) {
     end(adoption);
 }
 
-// Would break: a table that takes new memory at an old address for what lay there before.
+// Would break: a table that mistakes new memory at an old address for the memory that was there
+// before.
 TEST_F(Adopt, memory_that_was_freed_too_early_and_came_again_is_another_one) {
     constexpr std::size_t kBytes = 1 << 20;
     auto *const memory = fresh_pages(kBytes);
@@ -163,7 +163,7 @@ TEST_F(Adopt, memory_that_was_freed_too_early_and_came_again_is_another_one) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a way back that takes pages away which the allocator has given to others.
+// Would break: a way back that replaces pages which now belong to someone else.
 TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);
@@ -181,7 +181,7 @@ TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a way back that lets a program write what it has closed for itself, or loses it.
+// Would break: a way back that makes read-only pages writable again, or loses them.
 TEST_F(Adopt, pages_that_became_read_only_meanwhile_are_left_as_they_are) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);
@@ -198,8 +198,8 @@ TEST_F(Adopt, pages_that_became_read_only_meanwhile_are_left_as_they_are) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a run taken for lost, and its part of the file emptied under the program, because
-// the kernel could not be asked.
+// Would break: a run that is considered lost because the kernel's record could not be read; its
+// part of the file would be emptied while the program uses it.
 TEST_F(Adopt, without_a_descriptor_nothing_moves_and_nothing_is_lost) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));
     fill(memory, 8 * 4096, 2);
@@ -227,14 +227,14 @@ TEST_F(Adopt, without_a_descriptor_nothing_moves_and_nothing_is_lost) {
                   return 0;
               }),
               0);
-    // What had to stay goes back with the next registration.
+    // The pages that had to stay in the file go back at the next registration.
     end(take(memory, 4 * 4096));
     EXPECT_TRUE(is_private(memory));
     EXPECT_TRUE(holds(memory, 8 * 4096, 2));
     std::free(memory);
 }
 
-// Would break: two ranks of one process that each believe a page to be in their file.
+// Would break: two ranks of one process that each believe that a page is in their own file.
 TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
     sennit::Rank other;
     sennit::memory::LocalSegments other_segments;
@@ -256,8 +256,7 @@ TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
     std::free(memory);
 }
 
-// Would break: a file that ends at the run (SIGBUS), or a neighbour's slot that the growth runs
-// into.
+// Would break: a file that ends at the end of the run (SIGBUS), or growth into a neighbour's slot.
 TEST_F(Adopt, a_buffer_that_realloc_lengthens_keeps_its_content_and_disturbs_no_other) {
     constexpr std::size_t kBytes = std::size_t{4} << 20;
     constexpr std::size_t kMore = std::size_t{64} << 20;
@@ -296,7 +295,7 @@ TEST_F(Adopt, a_buffer_that_realloc_lengthens_keeps_its_content_and_disturbs_no_
     std::free(neighbour);
 }
 
-// Would break: an allocator that finds its own fields changed.
+// Would break: changes to the allocator's own fields.
 TEST_F(Adopt, the_heap_grows_and_is_trimmed_over_adopted_buffers) {
     std::vector<std::unique_ptr<std::uint8_t[]>> buffers;
     std::vector<Adoption> adoptions;
@@ -326,7 +325,7 @@ TEST_F(Adopt, the_heap_grows_and_is_trimmed_over_adopted_buffers) {
 
 namespace {
 
-// Private memory, all of it in use, with as many huge pages as the kernel gives now.
+// Private memory, every page in use, with as many huge pages as the kernel gives at that moment.
 class HugeMemory {
   public:
     explicit HugeMemory(std::size_t bytes) : bytes_(bytes), space_(fresh_pages(room())) {
@@ -353,9 +352,9 @@ class HugeMemory {
 
 }  // namespace
 
-// Would break: small pages where there were huge ones, here or at the peer. The way there and the
-// way back need as many huge pages again, and where memory is in pieces the kernel has fewer than
-// the buffer got: so it is asked for as many just before and just after.
+// Would break: small pages in place of huge ones, here or at the peer. Each move needs as many free
+// huge pages again, and with fragmented memory the kernel may have fewer: so the test asks for as
+// many just before and just after, and expects no more than it got.
 TEST_F(Adopt, huge_pages_stay_huge_there_and_back) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{64} << 20;
@@ -373,7 +372,7 @@ TEST_F(Adopt, huge_pages_stay_huge_there_and_back) {
     EXPECT_TRUE(holds(memory.data(), kBytes, 1));
 }
 
-// Would break: a reader of /proc/self/maps that takes another line than the kernel's own answer.
+// Would break: a reader of /proc/self/maps that differs from the kernel's ioctl.
 TEST_F(Adopt, text_and_ioctl_of_the_kernels_record_agree) {
     KernelRecord by_ioctl;
     KernelRecord::set_text_only(true);
@@ -397,7 +396,7 @@ TEST_F(Adopt, text_and_ioctl_of_the_kernels_record_agree) {
     EXPECT_GT(seen, 10u);
 }
 
-// Would break: descriptors or mappings that stay with each registration.
+// Would break: a descriptor or a mapping left behind by each registration.
 TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
     const auto count = [] {
         KernelRecord record;
@@ -423,8 +422,8 @@ TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
     EXPECT_EQ(identity.st_blocks, 0);
 }
 
-// Would break: a slot that is used again while something still shows it, or a file that is at its
-// end after so many registrations.
+// Would break: a slot that is reused while it is still mapped, or a file that is full after many
+// registrations.
 TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
     constexpr std::uint64_t kEnd = std::uint64_t{64} << 20;
     struct ShortFile {
@@ -432,7 +431,7 @@ TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
         ShortFile() { table->file_end = kEnd; }
         ~ShortFile() { table->file_end = kFileEnd; }
     } const short_file;
-    // Static memory does not grow, so its slots are short.
+    // Static memory cannot grow, so its slots are short.
     static std::uint8_t memory[5000];
     fill(memory, sizeof memory, 1);
     std::set<std::uint64_t> offsets;
@@ -444,7 +443,7 @@ TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
     }
     EXPECT_GT(offsets.size(), 20u);
     EXPECT_LE(offsets.size(), 32u);
-    // What the process still shows is left out; here all are shown.
+    // Slots that the process still maps are not reused; this view maps all of them.
     void *const view = mmap(nullptr, kEnd, PROT_READ, MAP_SHARED, rank.memory_file, 0);
     EXPECT_EQ(refusal(memory, sizeof memory, true), Refusal::no_room);
     ASSERT_EQ(munmap(view, kEnd), 0);
@@ -454,7 +453,7 @@ TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
 
 namespace {
 
-// An XPMEM that knows one segment at a time, in this process.
+// A fake XPMEM that knows one segment at a time, in this process.
 struct FakeXpmem {
     void *address = nullptr;
     std::size_t bytes = 0;
@@ -494,7 +493,8 @@ constexpr XpmemCalls kFakeCalls{
 
 }  // namespace
 
-// Would break: a page's start taken for the buffer's, a permit that is not given back.
+// Would break: the start of a page mistaken for the start of the buffer, or a permit that is not
+// released.
 TEST_F(Adopt, xpmem_at_its_seams_offers_pages_and_attaches_bytes) {
     xpmem_replace(&kFakeCalls);
     alignas(4096) static std::uint8_t pages[3 * 4096];
@@ -523,7 +523,7 @@ TEST_F(Adopt, xpmem_at_its_seams_offers_pages_and_attaches_bytes) {
 
 namespace {
 
-// A machine with two memory nodes, where pages of odd numbers lie on the second.
+// A fake machine with two memory nodes: pages with odd numbers are on the second node.
 struct FakeNodes {
     std::vector<int> preferred;
     int saved = 0;
@@ -545,8 +545,8 @@ constexpr PlacementCalls kTwoNodes{
 
 }  // namespace
 
-// Would break: pages that come from the node of the thread that registers instead of their own, or
-// a thread whose policy is another one afterwards. There is one node here, so the kernel is a fake.
+// Would break: pages from the node of the registering thread instead of their own node, or a thread
+// whose memory policy has changed afterwards. Test machines have one node, so the kernel is a fake.
 TEST_F(Adopt, pages_are_asked_for_from_the_node_that_they_were_on) {
     leave_out_without_guard();
     placement_replace(&kTwoNodes);
@@ -565,7 +565,7 @@ TEST_F(Adopt, pages_are_asked_for_from_the_node_that_they_were_on) {
     std::free(memory);
 }
 
-// Would break: lengths that do not fit 32 bits.
+// Would break: lengths kept in 32 bits.
 TEST_F(Adopt, four_gib_are_adopted) {
     constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12345;
     auto *const memory = fresh_pages(kBytes);

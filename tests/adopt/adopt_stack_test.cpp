@@ -1,5 +1,5 @@
-// Arrays on stacks, which are adopted where the program consents: what moves, what never does, and
-// a fork meanwhile.
+// Arrays on stacks, which are adopted if the program consents: which pages move, which never move,
+// and a fork while an array is adopted.
 #include "adopt_fixture.hpp"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kBytes = 16 * kPage;
 
-// The mapping that holds the address, as the kernel has it.
+// The mapping that contains the address, from the kernel's record.
 Mapping mapping_of(std::uint64_t address) {
     KernelRecord record;
     Mapping mapping;
@@ -25,7 +25,7 @@ Mapping mapping_of(std::uint64_t address) {
     return mapping;
 }
 
-// Uses the stack below the caller, page by page, and says whether each frame kept its words.
+// Uses the stack below the caller, page by page; returns true if each frame kept its words.
 [[gnu::noinline]] bool recurse(int depth) {
     std::atomic<std::uint64_t> words[512];
     for (std::size_t i = 0; i < 512; i += 64)
@@ -38,7 +38,7 @@ Mapping mapping_of(std::uint64_t address) {
 
 class AdoptStack : public Adopt {
   protected:
-    // As sennit_register() does it: its own frame is where those of the program begin.
+    // Like sennit_register(): the frames of the program start at the frame of this function.
     [[gnu::noinline]] Refusal ask(const void *memory, std::size_t bytes, Adoption *adoption) {
         const AdoptionArgs args{number(memory), bytes, false, number(__builtin_frame_address(0))};
         return adopt(rank, args, adoption).code;
@@ -51,7 +51,7 @@ class AdoptStack : public Adopt {
         return refusal;
     }
 
-    // The array is a peer's too while it is registered, and the thread's alone before and after.
+    // While it is registered, a peer shares the array; before and after, only the thread has it.
     [[gnu::noinline]] void use_array(std::uint8_t *array) {
         fill(array, kBytes, 1);
         EXPECT_NE(refusal(array, kBytes), Refusal::none) << "without the flag nothing moves";
@@ -81,8 +81,8 @@ class AdoptStack : public Adopt {
 
 }  // namespace
 
-// Would break: a page that another part of the frame lies on, a return that leaves the stack in the
-// file. The second round finds a stack in several mappings.
+// Would break: a page that also holds another part of the frame, or a return that leaves the stack
+// in the file. In the second round the stack consists of several mappings.
 TEST_F(AdoptStack, arrays_that_fill_pages_are_adopted_if_the_program_consents) {
     for (int round = 0; round < 2; ++round) {
         use_own_array();
@@ -90,12 +90,12 @@ TEST_F(AdoptStack, arrays_that_fill_pages_are_adopted_if_the_program_consents) {
     }
 }
 
-// Would break: after an array was moved the kernel names but one part of a stack; what lies in the
-// others would be taken for a heap, and moved without consent, with the frames that it shares pages
-// with.
+// After an array has moved, the stack consists of several mappings, and the kernel names only one
+// of them as the stack. Would break: the others mistaken for heap memory, and moved without consent
+// together with frames on the same pages.
 TEST_F(AdoptStack, the_rest_of_a_stack_is_still_known_as_one) {
     const auto check = [this] {
-        // One array, so that it is known what lies above and below.
+        // One array, so that the memory above and below the adopted part is known.
         alignas(kPage) std::uint8_t all[100 * kPage];
         fill(all, sizeof all, 2);
         std::uint8_t *const array = all + 60 * kPage;
@@ -115,8 +115,8 @@ TEST_F(AdoptStack, the_rest_of_a_stack_is_still_known_as_one) {
     std::thread(check).join();
 }
 
-// Would break: what was tried before this was designed: a swap under the own frame aborts, one of a
-// control block hangs pthread_join, one of the lowest page ends the growth of the stack.
+// Earlier attempts failed: a swap under the thread's own frames aborts, a swap of a control block
+// hangs pthread_join, and a swap of the lowest page stops the growth of the stack.
 TEST_F(AdoptStack, frames_control_blocks_and_the_lowest_page_never_move) {
     static thread_local std::uint64_t own_word = 3;
     const auto page_of = [](const void *place) {
@@ -133,7 +133,7 @@ TEST_F(AdoptStack, frames_control_blocks_and_the_lowest_page_never_move) {
         EXPECT_EQ(ask(page_of(&own_word), kPage), Refusal::stack_frames);
         EXPECT_EQ(ask(page_of(reinterpret_cast<void *>(own_control_block())), kPage),
                   Refusal::stack_frames);
-        // The lowest page that is mapped.
+        // The lowest mapped page.
         EXPECT_TRUE(recurse(200));
         EXPECT_EQ(ask(reinterpret_cast<void *>(mapping_of(number(array)).begin), kPage),
                   Refusal::stack_frames);
@@ -143,7 +143,7 @@ TEST_F(AdoptStack, frames_control_blocks_and_the_lowest_page_never_move) {
     std::thread(check).join();
 }
 
-// Would break: a swap that a thread notices which works with the frames right above and below.
+// Would break: a swap that disturbs a thread at work in the frames right above and below.
 TEST_F(AdoptStack, a_thread_goes_on_beside_its_array_that_another_one_registers) {
     std::atomic<std::uint8_t *> place{nullptr};
     std::atomic<bool> is_over{false};
@@ -193,7 +193,7 @@ TEST_F(AdoptStack, a_child_has_its_own_copy_of_an_array) {
 
 namespace {
 
-// Forks from frames that lie in [low, high).
+// Forks in a frame inside [low, high).
 [[gnu::noinline]] int fork_inside(std::uint64_t low, std::uint64_t high) {
     const std::uint64_t here = number(__builtin_frame_address(0));
     if (here >= high - kPage) {
@@ -211,20 +211,21 @@ namespace {
 
 }  // namespace
 
-// Would break: parent and child that work with one frame, each with the other's words. The function
-// of the array has returned too early, or runs in it: the child ends, and the parent goes on.
+// Would break: parent and child at work in one shared frame, each with the other's words. If a
+// function runs on registered pages, or its array is still registered after its return, the child
+// of a fork ends and the parent continues.
 TEST_F(AdoptStack, a_fork_on_a_stack_that_is_registered_ends_the_child_and_not_the_parent) {
-    // Where an array was that a function had: below this thread's frames.
+    // Pages below this thread's frames, as of an array whose function has returned.
     EXPECT_TRUE(recurse(64));
     const std::uint64_t here = number(__builtin_frame_address(0));
     auto *const array = reinterpret_cast<std::uint8_t *>((here / kPage - 40) * kPage);
     Adoption adoption;
-    // Somebody else registers what lies below this thread's frames.
+    // Another thread registers the pages below this thread's frames.
     std::thread([&] { ASSERT_EQ(ask(array, kBytes, &adoption), Refusal::none); }).join();
     array[0] = 9;
     const int how = fork_inside(number(array), number(array) + kBytes);
     EXPECT_TRUE(WIFSIGNALED(how) && WTERMSIG(how) == SIGSEGV) << how;
-    // A thread that is not at work there forks as always.
+    // A thread whose frames are elsewhere forks as usual.
     std::thread([&] {
         const pid_t child = fork();
         if (child == 0) _exit(array[0] == 9 ? 0 : 1);

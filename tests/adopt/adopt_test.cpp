@@ -1,5 +1,4 @@
-// Adoption in one process: which memory moves, that nothing is lost on the way, and what comes
-// back.
+// Adoption in one process: which memory moves, that no store is lost, and which memory comes back.
 #include "adopt_fixture.hpp"
 
 #include <dlfcn.h>
@@ -25,7 +24,8 @@ bool under_sanitizer() {
            dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
 }
 
-// Would break: the text of a full table, which sends the user to look for too many registrations.
+// Would break: the error text of a full table, which would make the user look for too many
+// registrations.
 TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_said) {
     sennit::Rank other;
     sennit::memory::LocalSegments other_segments;
@@ -35,7 +35,7 @@ TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_said) {
     fill(memory, 4096, 2);
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-    // One is free, for the kernel's record of the mappings.
+    // One descriptor stays free, for the kernel's record of the mappings.
     const int lowest_free = fcntl(other.memory_file, F_DUPFD_CLOEXEC, 0);
     ASSERT_EQ(close(lowest_free), 0);
     rlimit one = before;
@@ -53,15 +53,15 @@ TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_said) {
 
 }  // namespace
 
-// Would break: pages copied from the wrong place, bytes at the edges of a buffer, a peer that is
-// given another page, a return that keeps the sharing.
+// Would break: pages copied from the wrong place, wrong bytes at the edges of a buffer, a peer with
+// another page, or a return after which the buffer is still shared.
 TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) {
     for (const std::size_t bytes : {1, 8, 100, 4095, 5000, 70000, 100000}) {
         SCOPED_TRACE(bytes);
         const std::unique_ptr<std::uint8_t[]> heap(new std::uint8_t[bytes]);
         use(heap.get(), bytes);
     }
-    // Whole pieces of 2 MiB, few of them and more than are made huge at once, and what is left.
+    // Pieces of 2 MiB and a remainder: a few pieces, and more than are made huge at once.
     for (const std::size_t bytes : {std::size_t{5} << 20, (std::size_t{37} << 20) + 12345}) {
         SCOPED_TRACE(bytes);
         const auto large = std::make_unique<std::uint8_t[]>(bytes);
@@ -72,18 +72,19 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
     std::free(aligned);
     use(static_zeros, sizeof static_zeros);
     use(static_data, sizeof static_data);
-    // With a second thread, a page that others use moves only where those can be held off.
+    // With a second thread, a page shared with other data moves only if its writers can be held
+    // off.
     if (!WriteGuard().open()) return;
     std::thread([this] {
-        // The page where a thread's arena begins is refused.
+        // The first page of a thread's arena is refused.
         const auto first = std::make_unique<std::uint8_t[]>(8192);
         const auto arena = std::make_unique<std::uint8_t[]>(50000);
         use(arena.get(), 50000);
     }).join();
 }
 
-// Would break: what the library does on kernels before 6.11 and 6.4, which have no ioctl for a
-// mapping and do not hold pages that were never used.
+// Would break: the ways for kernels before 6.11 (no ioctl for a mapping) and before 6.4 (pages that
+// were never used are not held).
 TEST_F(Adopt, older_kernels_adopt_as_well) {
     leave_out_without_guard();
     KernelRecord::set_text_only(true);
@@ -103,8 +104,8 @@ TEST_F(Adopt, older_kernels_adopt_as_well) {
     KernelRecord::set_text_only(false);
 }
 
-// Would break: a swap that does not hold off who writes the same page. In the modes that the kernel
-// grants to a program with and without rights.
+// Would break: a swap that does not hold off a writer of the same page. Runs in the modes that the
+// kernel grants with and without privileges.
 TEST_F(Adopt, no_store_of_a_stranger_is_lost_in_ten_thousand_adoptions) {
     leave_out_without_guard();
     for (const auto mode : {WriteGuard::Mode::best, WriteGuard::Mode::user_only}) {
@@ -125,21 +126,21 @@ TEST_F(Adopt, no_store_of_a_stranger_is_lost_in_ten_thousand_adoptions) {
     WriteGuard::set_mode(WriteGuard::Mode::best);
 }
 
-// The same in the middle of a large buffer, for whose pages the way back is another one, and in one
-// that is written for the first time.
+// A store in the middle of a large buffer, whose pages go back by another way, and in a buffer that
+// is written for the first time.
 TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{6} << 20;
     for (int round = 0; round < 40; ++round) {
         auto *const memory = static_cast<std::uint64_t *>(
             mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-        // Half of the rounds: all pages used before.
+        // In every second round all pages have been used before.
         if (round % 2 == 0) fill(memory, kBytes, 3);
         memory[kBytes / 16 + 3] = 0;
         Stranger stranger(memory + kBytes / 16 + 3);
         std::atomic<bool> is_over{false};
         std::thread first_user([&] {
-            // One word of each page, in an order that the mover does not take.
+            // One word of each page, in the opposite order to the mover's.
             for (std::size_t page = kBytes / 4096; page-- > 0 && !is_over.load();)
                 memory[page * 512 + 5] = page;
         });
@@ -154,8 +155,8 @@ TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
     }
 }
 
-// Would break: a system call of another thread whose bytes go to the page that is taken away, or,
-// where the kernel's stores may be held off, one that fails.
+// Would break: a system call of another thread that writes to the page being taken away, or, with
+// the right to hold off the kernel's stores, a system call that fails.
 TEST_F(Adopt, what_another_thread_reads_into_an_edge_page_is_never_lost) {
     leave_out_without_guard();
     const long full = syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -193,8 +194,8 @@ TEST_F(Adopt, what_another_thread_reads_into_an_edge_page_is_never_lost) {
     WriteGuard::set_mode(WriteGuard::Mode::best);
 }
 
-// Would break: a child of fork whose arena's state is another than its parent's, because the page
-// was copied while a thread allocated there.
+// Would break: a forked child whose arena differs from its parent's because the page was copied
+// while a thread allocated from it.
 TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) {
     constexpr std::uint64_t kArena = std::uint64_t{64} << 20;
     auto *const room =
@@ -202,7 +203,7 @@ TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) 
                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     ASSERT_NE(room, MAP_FAILED);
     std::uint8_t *const begin = room + (kArena - number(room) % kArena) % kArena;
-    // As glibc has it: the first word leads to the arena's state, right behind it.
+    // Like glibc: the first word points to the arena's state, right behind it.
     const std::uint64_t state = number(begin) + 48;
     std::memcpy(begin, &state, sizeof state);
     EXPECT_EQ(refusal(begin + 2000, 100), Refusal::arena_start);
@@ -210,8 +211,7 @@ TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) 
     EXPECT_EQ(refusal(begin + 4096, 4096), Refusal::none);
     EXPECT_EQ(refusal(begin, 4096), Refusal::none);
     ASSERT_EQ(munmap(room, 2 * kArena), 0);
-    // And as glibc really has it, in a thread with an arena of its own. Sanitizers allocate by
-    // themselves.
+    // The real glibc, in a thread with its own arena. Sanitizers have their own allocator.
     if (under_sanitizer()) return;
     std::thread([this] {
         const auto small = std::make_unique<std::uint8_t[]>(100);
@@ -220,7 +220,7 @@ TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) 
     }).join();
 }
 
-// Would break: a moment in which the page has other bytes.
+// Would break: a moment in which the page shows other bytes.
 TEST_F(Adopt, who_reads_meanwhile_sees_the_same_bytes_at_any_time) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{5} << 20;
@@ -240,7 +240,7 @@ TEST_F(Adopt, who_reads_meanwhile_sees_the_same_bytes_at_any_time) {
     EXPECT_EQ(wrong.load(), 0u);
 }
 
-// Would break: registrations that share pages and end each other, or that move pages twice.
+// Would break: a registration that ends another one on the same pages, or moves pages twice.
 TEST_F(Adopt, overlapping_nested_and_repeated_registrations_share_their_pages) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 10 * 4096));
     fill(memory, 10 * 4096, 4);
@@ -268,7 +268,7 @@ TEST_F(Adopt, overlapping_nested_and_repeated_registrations_share_their_pages) {
     std::free(memory);
 }
 
-// Would break: a page moved for each buffer on it, or a slot that a neighbour gets.
+// Would break: a page that moves once for each buffer on it, or a slot given to a neighbour.
 TEST_F(Adopt, a_thousand_small_buffers_are_adopted_one_by_one) {
     std::vector<std::unique_ptr<std::uint8_t[]>> buffers;
     std::vector<Adoption> adoptions;
@@ -293,15 +293,16 @@ TEST_F(Adopt, a_thousand_small_buffers_are_adopted_one_by_one) {
     }
 }
 
-// Would break: a table that still knows a run which has gone back, or an allocator that finds its
-// own fields changed when it gets the memory back and gives it out again at the same address.
+// Would break: a table that keeps a run after it has gone back, or changes to the allocator's own
+// fields when it reuses the memory at the same address.
 TEST_F(Adopt, memory_that_malloc_gives_again_at_its_address_is_adopted_again) {
     if (under_sanitizer()) GTEST_SKIP() << "a sanitizer keeps what was freed";
     for (const std::size_t bytes : {24, 5000, 40000, 1 << 20}) {
         SCOPED_TRACE(bytes);
         void *memory = std::malloc(bytes);
         bool came_again = false;
-        // What malloc had from mmap goes back to the kernel, and the next may be of the heap.
+        // A block that malloc mapped goes back to the kernel, and the next block may come from the
+        // heap.
         for (int attempt = 0; attempt < 20 && !came_again; ++attempt) {
             use(memory, bytes);
             const std::uint64_t before = number(memory);
@@ -315,14 +316,14 @@ TEST_F(Adopt, memory_that_malloc_gives_again_at_its_address_is_adopted_again) {
     }
 }
 
-// Would break: pages that nobody used taking memory, or a huge buffer that is read as a whole.
+// Would break: memory taken for pages that nobody used, or a huge buffer that is read as a whole.
 TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
     constexpr std::size_t kBytes = std::size_t{1} << 30;
     auto *const memory =
         static_cast<std::uint8_t *>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     ASSERT_NE(memory, MAP_FAILED);
-    // Else each page that is used is one of 2 MiB where transparent huge pages are always given.
+    // Where transparent huge pages are always on, each used page would otherwise take 2 MiB.
     (void)madvise(memory, kBytes, MADV_NOHUGEPAGE);
     for (std::size_t at = 0; at < kBytes; at += kBytes / 64)
         memory[at + 17] = static_cast<std::uint8_t>(at / (kBytes / 64) + 1);
@@ -339,9 +340,9 @@ TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: memory that is not the program's alone, or not ordinary, moved all the same.
+// Would break: a move of memory that is shared, or not ordinary.
 TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
-    // A sanitizer has the variables of functions elsewhere, but not the frame itself.
+    // A sanitizer keeps local variables elsewhere, but the frame itself is on the stack.
     EXPECT_EQ(refusal(__builtin_frame_address(0), 8), Refusal::stack);
     const auto map = [](int protection, int flags, int file = -1) {
         return static_cast<std::uint8_t *>(mmap(nullptr, 16384, protection, flags, file, 0));
@@ -353,7 +354,7 @@ TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
     EXPECT_EQ(refusal(map(kBoth | PROT_EXEC, kPrivate), 16384), Refusal::executable);
     EXPECT_EQ(refusal(map(kBoth, MAP_SHARED | MAP_ANONYMOUS), 16384), Refusal::shared);
     void *const large_pages = mmap(nullptr, 2 << 20, kBoth, kPrivate | MAP_HUGETLB, -1, 0);
-    // None are set aside on most machines.
+    // Most machines have no reserved huge pages.
     if (large_pages != MAP_FAILED) {
         EXPECT_NE(refusal(large_pages, 2 << 20), Refusal::none);
     }
@@ -372,7 +373,7 @@ TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
         }
     }
     std::uint8_t *const locked = map(kBoth, kPrivate);
-    // Not mlock(), which sanitizers leave out.
+    // Not mlock(): sanitizers do nothing for it.
     if (syscall(SYS_mlock, locked, 16384) == 0) {
         EXPECT_EQ(refusal(locked, 100), Refusal::locked);
         std::uint8_t *const pinned = map(kBoth, kPrivate);
@@ -385,7 +386,7 @@ TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
     std::fclose(file);
 }
 
-// Would break: a swap under a thread's own frames, or of its control block, which ends the program.
+// Would break: a swap under a thread's own frames or of its control block, which ends the program.
 TEST_F(Adopt, stacks_and_thread_storage_of_other_threads_are_refused) {
     static thread_local std::uint64_t own_word = 3;
     EXPECT_EQ(refusal(&own_word, 8), Refusal::thread_stack);
@@ -405,7 +406,7 @@ TEST_F(Adopt, stacks_and_thread_storage_of_other_threads_are_refused) {
     other.join();
 }
 
-// Would break: pages with other data moved although its writers cannot be held off.
+// Would break: a move of pages with other data although their writers cannot be held off.
 TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_not) {
     WriteGuard::set_mode(WriteGuard::Mode::refused);
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));
@@ -420,14 +421,14 @@ TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_no
     end(take(memory, 2 * 4096));
     is_over.store(true);
     other.join();
-    // Sanitizers have threads of their own.
+    // Sanitizers have their own threads.
     if (thread_count() == 1) end(take(memory + 8, 5000));
     EXPECT_TRUE(holds(memory, 8 * 4096, 6));
     WriteGuard::set_mode(WriteGuard::Mode::best);
     std::free(memory);
 }
 
-// Would break: a page taken away while a peer's copy by the kernel goes there.
+// Would break: a page taken away while the kernel copies a peer's data to it.
 TEST_F(Adopt, pages_of_a_region_that_is_copied_do_not_move_and_do_not_go_back) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4 * 4096));
     fill(memory, 4 * 4096, 8);

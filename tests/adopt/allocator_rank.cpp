@@ -1,9 +1,9 @@
-// One rank of a job whose allocator is whichever was loaded before (LD_PRELOAD), in a library whose
-// name has the argument in it (`any`: a sanitizer's, which may keep what was freed): buffers of all
-// sizes are registered, written by the next rank, deregistered, and given back, while other threads
-// allocate and free around them; some come again at the address of one before. Would break: an
-// allocator whose own fields or zeroed memory are disturbed, a lost store on a shared page, memory
-// that is never adopted.
+// One rank of a job with an allocator from LD_PRELOAD, whose library's name contains the argument
+// (`any`: a sanitizer's allocator, which may keep freed memory). Buffers of all sizes are
+// registered, written by the next rank, deregistered and freed, while other threads allocate and
+// free around them; some buffers come again at the address of an earlier one. Would break: changes
+// to the allocator's own fields or to zeroed memory, a lost store on a shared page, memory that is
+// never adopted.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ bool holds(const std::uint8_t *memory, std::size_t bytes, std::uint64_t salt) {
     return true;
 }
 
-// Allocates, fills, checks and frees without pause.
+// Allocates, fills, checks and frees blocks until `is_over`.
 void churn(unsigned seed, const std::atomic<bool> &is_over, std::atomic<int> &wrong) {
     std::minstd_rand random(seed);
     struct Block {
@@ -42,7 +42,7 @@ void churn(unsigned seed, const std::atomic<bool> &is_over, std::atomic<int> &wr
     };
     std::vector<Block> blocks(200, Block{nullptr, 0});
     for (unsigned turn = 0; !is_over.load(std::memory_order_relaxed); ++turn) {
-        // The ranks have no processor to themselves.
+        // The ranks share processors.
         if (turn % 256 == 0) std::this_thread::yield();
         Block &block = blocks[random() % blocks.size()];
         for (std::size_t i = 0; i < block.bytes; ++i)
@@ -84,7 +84,7 @@ int adopted_of(const sennit_region &region) {
     return mechanism == SENNIT_MECHANISM_ADOPT ? 1 : 0;
 }
 
-// A library that could not be loaded before is no more than a warning of the loader.
+// Fails if LD_PRELOAD did not load the allocator: the loader itself only warns.
 void check_allocator(const std::string &wanted) {
     Dl_info found{};
     require(dladdr(dlsym(RTLD_DEFAULT, "malloc"), &found) != 0, "malloc is of a library");
@@ -111,7 +111,7 @@ int main(int count, char **words) {
         threads.emplace_back(
             [&, i] { churn(i + 10 * static_cast<unsigned>(rank), is_over, wrong); });
     int adopted = 0;
-    std::set<std::uint8_t *> known;  // addresses of buffers that were registered
+    std::set<std::uint8_t *> known;  // addresses of all registered buffers
     int came_again = 0;
     std::vector<sennit_region> all(static_cast<std::size_t>(size));
     for (int round = 0; round < kRounds; ++round) {

@@ -1,11 +1,11 @@
-// One rank of a job where SENNIT_REGISTER says how registered memory may be reached. The argument
-// says what must come of it:
+// One rank of a job where SENNIT_REGISTER lists the mechanisms for registered memory. The argument
+// names the expected result:
 //     adopt    heap memory is adopted, a buffer on the stack is refused
-//     cma      both stay where they are, and are reached
-//     xpmem    both are refused, unless there is an XPMEM
+//     cma      both stay where they are, and peers reach both
+//     xpmem    both are refused, unless the node has XPMEM
 //     inproc   both are refused: the ranks are processes
-//     wrong    the list is none: sennit_init refuses it
-// Would break: a knob that is a wish and no order, a refusal without its reason.
+//     wrong    the list is invalid: sennit_init refuses it
+// Would break: a knob that works as a preference and not as an order, a refusal without its reason.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -17,7 +17,8 @@ namespace {
 using sennit::test::expect;
 using sennit::test::require;
 
-// Registered and read by the next rank, by `wanted`; or refused for a reason with `why` in it.
+// Registers the buffer: by mechanism `wanted`, and the next rank reads it; or with a refusal whose
+// text contains `why`.
 void use(void *memory, std::size_t bytes, sennit_mechanism wanted, const char *why) {
     sennit_region region = SENNIT_REGION_NULL;
     const sennit_status status = sennit_register(memory, bytes, 0, &region);
@@ -48,7 +49,7 @@ void use_both(sennit_mechanism on_heap, sennit_mechanism on_stack, const char *w
     const auto heap = std::make_unique<char[]>(kBytes);
     std::fill_n(heap.get(), kBytes, value);
     use(heap.get(), kBytes, on_heap, why);
-    // A sanitizer has variables of functions elsewhere: the frame itself is on the stack.
+    // A sanitizer keeps local variables elsewhere, but the frame itself is on the stack.
     auto *const frame = static_cast<char *>(__builtin_frame_address(0));
     if (on_stack == SENNIT_MECHANISM_NONE) use(frame, 8, on_stack, why);
 }

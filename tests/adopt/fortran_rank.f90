@@ -1,5 +1,5 @@
-! One rank: the next rank writes into an allocatable array of a Fortran program, through the library's
-! C interface. Would break: an array whose memory is not adopted, or a peer that writes beside it.
+! One rank: the next rank writes into an allocatable array of a Fortran program, through the library's C interface. Would break: an
+! array whose memory is not adopted, or a peer's write that misses it.
 module sennit_calls
     use iso_c_binding
     implicit none

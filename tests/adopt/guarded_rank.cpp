@@ -1,5 +1,5 @@
-// Becomes the program that its words name where the kernel lets writers be held off; elsewhere ends
-// as a test that was left out, since memory of a process with threads is not adopted there.
+// Executes the program in its arguments if the kernel lets writers be held off. Otherwise exits as
+// a skipped test, because memory of a process with threads would not be adopted.
 #include <unistd.h>
 
 #include <cstdio>

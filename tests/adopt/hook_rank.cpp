@@ -1,8 +1,8 @@
-// One rank that hooks the functions of the C library by which memory is mapped, as UCX, libfabric
-// and the registration caches of MPIs do: the program's own functions stand before those. It has a
-// cache of the pages of one buffer, and forgets those of every range that it is told of. Would
-// break: a move that is not shown (the cache would send from pages that are the buffer's no more),
-// there or back, or for a part of the buffer alone.
+// One rank that hooks the C library's functions that map memory, as UCX, libfabric and the
+// registration caches of MPIs do: the program's own definitions take precedence. A cache of the
+// pages of one buffer forgets the pages of every range that a hook sees. Would break: a move in
+// either direction that the hooks do not see, or see for only a part of the buffer (a cache would
+// send from pages that are no longer the buffer's).
 #include <sennit/sennit.h>
 
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ using sennit::test::require;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMostPages = 2048;
 
-// Pages of one buffer that a cache believes to know.
+// The pages of one buffer, as a registration cache stores them.
 struct Cache {
     std::uintptr_t begin = 0;
     std::size_t pages = 0;
@@ -45,7 +45,7 @@ struct Cache {
             if (begin + i * kPage < from + bytes && begin + (i + 1) * kPage > from)
                 knows[i] = false;
     }
-    // The pages that it still knows have moved.
+    // Every page has moved, so the cache must not know any.
     void check_empty(const char *what) const {
         std::size_t known = 0;
         for (std::size_t i = 0; i < pages; ++i)
@@ -58,7 +58,7 @@ Cache cache;
 
 }  // namespace
 
-// What the library calls in place of those of the C library.
+// The library calls these in place of the C library's functions.
 extern "C" {
 
 void *mmap(void *address, std::size_t bytes, int protection, int flags, int file,

@@ -1,7 +1,7 @@
-"""`sennit info --peers` names how each rank reaches memory that another one registers, where that is not as its owner says.
+"""`sennit info --peers` names how each rank reaches a peer's registered memory, where that differs from the owner's mechanism.
 
-The XPMEM is a stub by which rank 1 may attach nothing.
-Would break: what the owner says, told of every rank; a reason that is lost on the way.
+XPMEM is a stub that refuses every attachment by rank 1.
+Would break: the owner's mechanism reported for every rank; a lost reason.
 """
 import json
 import os

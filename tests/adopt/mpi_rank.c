@@ -1,6 +1,6 @@
-/* One rank of an MPI program whose buffers MPI has sent from and received into before they are
- * registered, while they are, and afterwards. Would break: a cache of registrations in the MPI that
- * keeps pages which are the buffer's no more. */
+/* One rank of an MPI program. MPI sends from and receives into buffers before they are registered,
+ * while they are, and afterwards. Would break: MPI's registration cache keeps pages that are no
+ * longer the buffer's. */
 #include <mpi.h>
 #include <sennit/sennit.h>
 #include <sennit/sennit_mpi.h>
@@ -30,7 +30,7 @@ static void check(const unsigned char *memory, size_t bytes, int salt, const cha
         must(memory[i] == byte_of(salt, i), what);
 }
 
-/* Both buffers go round the ring by MPI. */
+/* MPI passes both buffers around the ring. */
 static void exchange(unsigned char *out, unsigned char *in, size_t bytes, int salt,
                      const char *what) {
     const int next = (rank + 1) % size, previous = (rank + size - 1) % size;

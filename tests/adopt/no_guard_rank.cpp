@@ -1,5 +1,5 @@
-// Becomes the program that its words name, without the system call userfaultfd, as the filter of a
-// container would have it.
+// Executes the program in its arguments with the system call userfaultfd refused, as a container's
+// filter does.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,9 +1,8 @@
-// One rank of a job whose ranks register memory that must not be moved. Each kind stays where it is
-// and is reached by the kernel's copying; owner and peer name the reason; the mapping and the
-// content are afterwards as they were.
-// Would break: memory that is moved all the same (a private file mapping would lose its file,
-// shared memory its sharers, executable memory its right, locked memory its lock), and a reason
-// that is kept at the owner alone.
+// One rank of a job whose ranks register memory that must not be moved. Memory of each kind stays
+// in place, and the kernel copies to and from it; owner and peer name the reason; mapping and
+// content are unchanged afterwards.
+// Would break: a move (a private file mapping would lose its file, shared memory its sharers,
+// executable memory its right, locked memory its lock), or a reason that only the owner knows.
 #include <sennit/sennit.h>
 
 #include <sys/mman.h>
@@ -27,7 +26,7 @@ using sennit::test::require;
 constexpr std::size_t kBytes = 16384;
 constexpr int kBoth = PROT_READ | PROT_WRITE;
 
-// What the kernel says of the mapping at the address: range, rights, file and flags.
+// The kernel's record of the mapping at the address: range, rights, file and flags.
 std::string mapping_of(const void *memory) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     std::ifstream file("/proc/self/smaps");
@@ -67,7 +66,7 @@ char byte_of(int rank, std::size_t i) {
     return static_cast<char>(static_cast<std::size_t>(rank) * 31 + i % 113 + 1);
 }
 
-// Memory of the kind, with the rank's bytes. Null: the machine does not give it to this process.
+// Makes memory of the kind, filled with the rank's bytes. Null: the machine does not allow it.
 char *make(const Kind &kind) {
     int file = -1;
     if (kind.is_file) {
@@ -84,7 +83,7 @@ char *make(const Kind &kind) {
     for (std::size_t i = 0; i < kBytes; ++i)
         bytes[i] = byte_of(sennit_rank(), i);
     require(mprotect(bytes, kBytes, kind.protection) == 0, "mprotect");
-    // Not mlock(), which sanitizers leave out.
+    // Not mlock(): sanitizers do nothing for it.
     if (std::strcmp(kind.name, "locked") == 0 && syscall(SYS_mlock, bytes, kBytes) != 0)
         return nullptr;
     return bytes;

@@ -1,7 +1,7 @@
-// One rank of a job whose ranks register arrays on their stacks, of the first thread and of another
-// one, with and without SENNIT_REGISTER_STACK.
-// Would break: an array that moves without the flag, or is not moved with it; a peer that is given
-// other bytes; a reason that only the owner knows.
+// One rank of a job whose ranks register arrays on the stacks of the first thread and another
+// thread, with and without SENNIT_REGISTER_STACK.
+// Would break: an array that moves without the flag or stays with it; wrong bytes at a peer; a
+// reason that only the owner knows.
 #include <sennit/sennit.h>
 
 #include <cstring>
@@ -27,7 +27,8 @@ void barrier() {
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
 }
 
-// Every rank registers its own and gets the next one's. Why it was not adopted, or "taken".
+// Registers this rank's array and returns the next rank's region. `why`: the reason why neither is
+// adopted, or "taken".
 sennit_region share(void *memory, std::size_t bytes, unsigned flags, const std::string &why,
                     sennit_region *mine) {
     expect(sennit_register(memory, bytes, flags, mine), SENNIT_OK, "register");
@@ -44,7 +45,7 @@ sennit_region share(void *memory, std::size_t bytes, unsigned flags, const std::
     return theirs;
 }
 
-// The next rank's array is reached by put and get in any case.
+// Put and get reach the next rank's array in every case.
 void copy_there_and_back(sennit_region theirs, std::size_t bytes) {
     std::vector<char> got(bytes);
     expect(sennit_get(got.data(), theirs.gptr, bytes), SENNIT_OK, "get");

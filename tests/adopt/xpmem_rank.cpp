@@ -1,14 +1,13 @@
-// One rank of a job that has an XPMEM, which is a stub (xpmem_stub.cpp). The argument says what it
-// does:
+// One rank of a job with a stub of XPMEM (xpmem_stub.cpp). The argument says how the stub behaves:
 //     works      XPMEM is taken before adoption, and a peer loads and stores through its attachment
 //     ordered    the same where SENNIT_REGISTER names it alone
-//     no_device  the library is there and no module: adoption is taken, and the reason is kept
-//     refused    rank 1 may attach nothing: it reaches the others by the kernel's copies, without a
-//                pointer, and says so; those that may attach have one
+//     no_device  the library exists without the module: adoption is taken, and the reason is kept
+//     refused    rank 1 may attach nothing: the kernel copies between it and the others, without a
+//                pointer, for this reason; the other ranks have one
 //     not_there  rank 1 has no such library, and the same holds
-// Would break: a library that is looked for under another name, functions that are called with
-// other arguments, an order that is another one, an attachment that fails the whole region, a
-// mechanism that is the owner's where this rank uses another one.
+// Would break: a library looked up under another name, functions called with other arguments,
+// another order of preference, a failed attachment that fails the whole region, the owner's
+// mechanism reported where this rank uses another one.
 #include <sennit/sennit.h>
 #include <unistd.h>
 
@@ -47,7 +46,7 @@ void check_mechanism(sennit_region region, sennit_mechanism wanted, const std::s
     check_reason(region, SENNIT_MECHANISM_ADOPT, "the owner offers the memory by XPMEM");
 }
 
-// What this process says where it cannot attach; empty: it can.
+// The reason why this rank cannot attach; empty if it can.
 std::string obstacle(const std::string &scene) {
     if (sennit_rank() != 1) return "";
     if (scene == "not_there") return "libxpmem is not installed here";
@@ -67,7 +66,8 @@ struct Expected {
     std::string why_not_xpmem;
 };
 
-// `own` and `others`: how memory of this rank and of the next is reached, and why not by XPMEM.
+// `own`, `others`: the mechanism for this rank's and the next rank's memory, and the reason against
+// XPMEM.
 void use(bool may_attach, const Expected &own, const Expected &others) {
     // Not at the start of a page.
     auto *const pages = static_cast<char *>(std::aligned_alloc(4096, 16384));
@@ -110,7 +110,7 @@ void use(bool may_attach, const Expected &own, const Expected &others) {
 int main(int count, char **words) {
     const std::string scene = count > 1 ? words[1] : "";
     const char *const rank = std::getenv("SENNIT_RANK");
-    // The loader has read where libraries are when the program began.
+    // The loader reads LD_LIBRARY_PATH when the program starts, so the program starts again.
     if (scene == "not_there" && rank != nullptr && std::strcmp(rank, "1") == 0 &&
         std::getenv("LD_LIBRARY_PATH") != nullptr) {
         unsetenv("LD_LIBRARY_PATH");
@@ -122,7 +122,7 @@ int main(int count, char **words) {
     Expected own{SENNIT_MECHANISM_XPMEM, "taken"};
     if (scene == "no_device")
         own = {SENNIT_MECHANISM_ADOPT, "XPMEM does not work here: No such file or directory"};
-    // Without the library a rank cannot offer by it either, and adopts.
+    // Without the library a rank cannot offer memory by XPMEM, so it adopts.
     if (scene == "not_there" && !why.empty()) own = {SENNIT_MECHANISM_ADOPT, why};
     Expected others{SENNIT_MECHANISM_XPMEM, "taken"};
     if (scene == "no_device") others = own;

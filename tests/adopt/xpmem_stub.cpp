@@ -1,10 +1,10 @@
-// A libxpmem.so.0 for tests: the seven functions that the library asks for, with the names and
-// arguments of the real one, and nothing of the real one inside. What a kernel module does between
-// processes is done by files here: xpmem_make() moves the pages into a file that other processes of
-// the user open through /proc, so a peer's attachment is the owner's memory.
+// A libxpmem.so.0 for tests: the seven functions that Sennit calls, with the names and arguments of
+// the real library. It uses files in place of the kernel module: xpmem_make() moves the pages into
+// a file that other processes of the user open through /proc, so a peer's attachment is the owner's
+// memory.
 //
-// XPMEM_STUB in the environment says how it behaves: "no_device" as where the module is not loaded;
-// "refused" as where the process of rank 1 may attach nothing; with any other word it works.
+// XPMEM_STUB in the environment sets the behaviour: "no_device" as if the module is not loaded;
+// "refused" refuses every attachment by the process of rank 1; any other word works.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,19 +18,19 @@
 
 namespace {
 
-constexpr std::int64_t kFiles = 1 << 20;  // more than a process has descriptors
+constexpr std::int64_t kFiles = 1 << 20;  // more than the descriptors of a process
 
 bool behaves(const char *word) {
     const char *const how = std::getenv("XPMEM_STUB");
     return how != nullptr && std::strcmp(how, word) == 0;
 }
 
-// Where a process of another rank finds the file behind a segment.
+// The path by which a process of another rank opens the file behind a segment.
 std::string path_of(std::int64_t segment) {
     return "/proc/" + std::to_string(segment / kFiles) + "/fd/" + std::to_string(segment % kFiles);
 }
 
-// One thread in each rank of the tests.
+// Not locked: each rank of the tests has one thread.
 std::map<void *, std::size_t> attachments;
 
 }  // namespace
@@ -83,7 +83,7 @@ struct xpmem_addr {
 
 [[gnu::visibility("default")]] int xpmem_detach(void *at) {
     const auto found = attachments.find(at);
-    if (found == attachments.end()) std::abort();  // not what xpmem_attach() gave
+    if (found == attachments.end()) std::abort();  // xpmem_attach() did not return it
     const std::size_t bytes = found->second;
     attachments.erase(found);
     return munmap(at, bytes);

@@ -1,5 +1,5 @@
-// Bad arguments for atomic operations, accumulate and locks. The functions on words are made by the
-// tables of sennit/atomic.h, and so are their rows.
+// Bad arguments for atomic operations, accumulate and locks. The tables of sennit/atomic.h generate
+// the functions on words, and here their rows.
 #include "arguments_table.hpp"
 
 namespace arguments {
@@ -20,7 +20,7 @@ sennit_lock no_lock() {
 
 }  // namespace
 
-// A call at a target that is misaligned, that leaves the segment, and without a rank.
+// A call with a misaligned target, a target outside the segment, and a target without a rank.
 #define SENNIT_ROWS_TARGET(NAME, T, CALL)                                               \
     {NAME, "a target that is not aligned", kRunning, SENNIT_ERR_ARG,                    \
      [](Fixture &it) {                                                                  \
@@ -58,7 +58,7 @@ sennit_lock no_lock() {
          return CALL;                               \
      }},
 
-// Each shape of call: VERB is _add and the like.
+// Each shape of call. VERB is the middle of its name: _add, for example.
 #define SENNIT_SHAPE_SET(ROW, T, S, VERB)                                         \
     ROW("sennit_atomic" #VERB "_" #S, T, sennit_atomic##VERB##_##S(target, T{1})) \
     ROW("sennit_atomic" #VERB "_" #S "_nbi", T, sennit_atomic##VERB##_##S##_nbi(target, T{1}))
@@ -91,7 +91,7 @@ sennit_lock no_lock() {
     ROW("sennit_atomic_fetch_inc_" #S "_nb", T,                                              \
         sennit_atomic_fetch_inc_##S##_nb(target, place<T>(it), &it.request))
 
-// Null places of old values and requests.
+// Null pointers for old values and requests.
 #define SENNIT_NULLS_FETCH(T, S, VERB)                                                   \
     SENNIT_ROW_NULL("sennit_atomic" #VERB "_" #S, "a null place of the old value",       \
                     sennit_atomic##VERB##_##S(target, T{1}, nullptr))                    \

@@ -1,4 +1,4 @@
-// Bad arguments for channels, to the rank itself.
+// Bad arguments for channels from the rank to itself.
 #include <climits>
 
 #include "arguments_table.hpp"
@@ -10,7 +10,7 @@ constexpr When kRunning = When::running;
 constexpr When kAny = When::before_init;
 constexpr sennit_status kState = SENNIT_ERR_STATE;
 
-// One end with the caller itself, spoiled.
+// One end of a channel from the caller to itself, changed by `spoil`.
 template <class Spoil>
 sennit_status open_with(Fixture &fixture, Spoil spoil, unsigned flags = 0,
                         std::int64_t timeout_ns = 0) {

@@ -1,4 +1,4 @@
-// Wrong arguments of registration, and of strided and indexed transfers.
+// Bad arguments for registration and for strided and indexed transfers.
 #include <climits>
 
 #include "arguments_table.hpp"
@@ -24,7 +24,7 @@ constexpr sennit_piece kPieceBefore[] = {{-1, 0, 8}};
 constexpr sennit_piece kPieceHuge[] = {{0, 0, SIZE_MAX}};
 constexpr sennit_piece kPieceFar[] = {{INT64_MAX, 0, 8}};
 
-// Both ways of a box that is wrong in itself.
+// Adds a row for each put and get of an invalid box.
 template <const sennit_box &box, sennit_status wanted>
 void add_box(std::vector<Row> &rows, const char *what) {
     rows.push_back({"sennit_put_strided", what, kRunning, wanted, [](Fixture &it) {

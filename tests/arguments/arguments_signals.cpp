@@ -1,4 +1,4 @@
-// Bad arguments for signals, their sets, blocks and notified calls, to the rank itself.
+// Bad arguments for signals, wait sets, blocks and notified calls from the rank to itself.
 #include <climits>
 
 #include "arguments_table.hpp"
@@ -13,7 +13,7 @@ constexpr sennit_status kArg = SENNIT_ERR_ARG;
 
 constexpr sennit_signal kNoSignals[] = {{0, 0}, {0, 1}, {0, UINT32_MAX}, {1, 1}, {-1, 1}};
 
-// The whole of the rank's segment as a region, or one that is spoiled.
+// A region of the rank's segment, or an invalid one.
 sennit_region region_of(std::uint64_t bytes, std::uint64_t offset = 0) {
     return sennit_region{at_offset(offset), bytes};
 }
@@ -28,7 +28,7 @@ constexpr sennit_piece kPiece{0, 0, 8};
 constexpr sennit_piece_list kList{1, &kPiece};
 constexpr sennit_piece_list kNoList{1, nullptr};
 
-// A batch of one part, of which nothing was done.
+// A batch with one part; nothing of it may be done.
 sennit_status batch_with(decltype(sennit_put_notify_batch) *call, Fixture &fixture,
                          sennit_peer_block block) {
     sennit_notify_part part{block, SENNIT_OK, 0, fixture.buffer, 8, nullptr};

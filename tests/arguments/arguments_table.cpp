@@ -1,4 +1,4 @@
-// Bad arguments for every public function, and the status that is promised for each.
+// Bad arguments for every public function, and the promised status for each.
 #include "arguments_table.hpp"
 
 #include <climits>

@@ -1,4 +1,4 @@
-// The table of wrong arguments: what a row is, and what its calls work on.
+// The table of bad arguments: its rows, and the objects that their calls use.
 #pragma once
 
 #include <sennit/sennit.h>
@@ -12,7 +12,7 @@ namespace arguments {
 
 enum class When { before_init, running, after_finalize };
 
-// Outputs, filled with a pattern before each call, and what calls work on.
+// Outputs, filled with a pattern before each call, and objects for the calls.
 struct Fixture {
     sennit_gptr gptr;
     sennit_request request;
@@ -67,7 +67,7 @@ struct Memory {
     sennit_gptr local = SENNIT_GPTR_NULL;    // 100 bytes
     sennit_gptr freed = SENNIT_GPTR_NULL;
     sennit_gptr freed_local = SENNIT_GPTR_NULL;
-    sennit_queue queue = SENNIT_QUEUE_NULL;  // of one producer and one place, with a word in it
+    sennit_queue queue = SENNIT_QUEUE_NULL;  // with one producer, one place and a word in it
     sennit_queue_address queue_address{};
 };
 extern Memory memory;
@@ -81,7 +81,7 @@ struct Teams {
     sennit_group destroyed_group = SENNIT_GROUP_NULL;
 };
 extern Teams teams;
-// Both return OK.
+// Both return SENNIT_OK unless a call fails.
 sennit_status make_teams();
 sennit_status end_teams();
 
@@ -103,7 +103,7 @@ inline sennit_gptr of_segment(std::uint32_t segment) {
     return sennit_gptr{0, segment, 0};
 }
 
-// Wrong arguments, in the state of the process that each row names. One list for a file.
+// Bad arguments, in the state of the process that each row names. One list per file.
 extern const std::vector<Row> wrong_arguments;
 extern const std::vector<Row> wrong_teams;
 extern const std::vector<Row> wrong_shapes;
@@ -115,7 +115,7 @@ inline const std::vector<Row> *const kWrong[] = {
     &wrong_arguments,   &wrong_teams,    &wrong_shapes, &wrong_atomics,
     &wrong_collectives, &wrong_channels, &wrong_signals};
 
-// Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
+// Calls that need a rank: SENNIT_ERR_STATE before init and after finalize, whatever else is wrong.
 extern const std::vector<Row> calls_that_need_a_rank;
 extern const std::vector<Row> teams_that_need_a_rank;
 extern const std::vector<Row> shapes_that_need_a_rank;

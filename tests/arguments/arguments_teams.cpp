@@ -1,4 +1,4 @@
-// Wrong arguments of teams, groups, grids and domains.
+// Bad arguments for teams, groups, grids and domains.
 #include <climits>
 
 #include "arguments_table.hpp"

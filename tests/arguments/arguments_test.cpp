@@ -1,9 +1,9 @@
-// Bad arguments for every public function: the status that is promised, and nothing changed.
+// Bad arguments for every public function: the promised status is returned, and nothing changes.
 //
-// One table. A row says which function it is about, in which state of the process the call is made,
-// the call, and the status wanted. The call gets a Fixture whose outputs are filled with a pattern;
-// after an error they must still hold it. The last test reads include/sennit and fails when a
-// declared function has no row.
+// A row of the table names the function, the state of the process, the call and the expected
+// status. The call gets a Fixture whose outputs are filled with a pattern; after an error the
+// pattern must be intact. The last test reads include/sennit and fails when a declared function has
+// no row.
 #include "arguments_table.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using namespace arguments;
 
 namespace {
 
-// Ranges that leave a segment of 100 bytes, offset and size.
+// Ranges that leave a segment of 100 bytes: offset and size.
 struct Range {
     std::uint64_t offset;
     std::size_t bytes;
@@ -63,7 +63,7 @@ void run_all(const std::vector<Row> *const (&lists)[count], When when) {
             if (row.when == when) run(row);
 }
 
-// Starts a rank alone, with segments to be wrong about.
+// Starts a single rank with the segments and objects for bad arguments.
 class Running : public testing::Test {
   protected:
     void SetUp() override {
@@ -115,7 +115,7 @@ class Running : public testing::Test {
     }
 };
 
-// Every transfer to `gptr`, with the private buffer of the fixture.
+// Calls every transfer with `gptr` and the private buffer of the fixture, and expects `wanted`.
 void expect_transfers_refused(sennit_gptr gptr, std::size_t bytes, sennit_status wanted) {
     Fixture fixture;
     EXPECT_EQ(sennit_put(gptr, fixture.buffer, bytes), wanted);
@@ -132,13 +132,13 @@ void expect_transfers_refused(sennit_gptr gptr, std::size_t bytes, sennit_status
     EXPECT_TRUE(fixture.untouched());
 }
 
-// A function of Sennit's that the code of a header declares or calls.
+// A function of Sennit that a header declares or calls.
 struct Declared {
     std::string name;
     bool takes_arguments;
 };
 
-// Whatever begins with sennit_ and stands before a parenthesis, outside of comments.
+// Finds names that begin with sennit_ and precede a parenthesis, outside comments.
 std::vector<Declared> functions_in(std::string text) {
     for (std::size_t begin; (begin = text.find("/*")) != std::string::npos;)
         text.erase(begin, text.find("*/", begin) + 2 - begin);
@@ -156,7 +156,7 @@ std::vector<Declared> functions_in(std::string text) {
     return found;
 }
 
-// A function without errors, and a call with arguments that could be wrong, if it takes any.
+// A function that reports no errors, and a call with bad arguments if it takes any.
 struct Bears {
     const char *function;
     void (*call)();
@@ -208,7 +208,7 @@ const Bears kBears[] = {
          EXPECT_EQ(sennit_block_is_null(nullptr), 1);
      }},
     {"sennit_gptr_is_null", [] { EXPECT_EQ(sennit_gptr_is_null(SENNIT_GPTR_NULL), 1); }},
-    // What is wrong in a description is refused by who gets it; here it stands as it was given.
+    // It only stores its arguments: the call that gets the description refuses them.
     {"sennit_reduction_of",
      [] {
          const sennit_reduction made = sennit_reduction_of(SIZE_MAX, static_cast<sennit_type>(-1),
@@ -254,7 +254,7 @@ std::set<std::string> functions_of(const std::vector<Row> *const (&lists)[7]) {
 
 }  // namespace
 
-// Broken by a check that comes after something was done, or is missing in release builds.
+// Broken by a check that comes after a change, or that release builds lack.
 TEST(arguments, calls_without_a_rank_answer_state) {
     ASSERT_EQ(sennit_initialized(), 0);
     run_all(kWithoutRank, When::before_init);
@@ -309,7 +309,7 @@ TEST_F(Running, segments_that_do_not_exist_are_refused) {
     expect_transfers_refused(memory.freed_local, 8, SENNIT_ERR_NOT_REGISTERED);
 }
 
-// Broken by a rank object that is still found after finalize.
+// Broken by a rank object that remains reachable after finalize.
 TEST(arguments, calls_after_finalize_answer_state) {
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
     ASSERT_EQ(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &memory.segment), SENNIT_OK);
@@ -317,7 +317,7 @@ TEST(arguments, calls_after_finalize_answer_state) {
     run_all(kWithoutRank, When::before_init);
 }
 
-// Broken by a function of information that cannot answer at any time.
+// Broken by an information function that cannot answer at any time.
 TEST(arguments, functions_that_can_not_fail_bear_everything) {
     ASSERT_EQ(sennit_initialized(), 0);
     for (const Bears &one : kBears) {
@@ -326,8 +326,8 @@ TEST(arguments, functions_that_can_not_fail_bear_everything) {
     }
 }
 
-// Broken by a new function that nobody has given wrong arguments. That it answers STATE without a
-// rank is not enough where it takes any.
+// Broken by a new function without rows of bad arguments. If it takes arguments, a row for STATE
+// without a rank is not enough.
 TEST(arguments, every_declared_function_has_its_rows) {
     const std::set<std::string> wrong = functions_of(kWrong);
     const std::set<std::string> without_rank = functions_of(kWithoutRank);
@@ -336,10 +336,10 @@ TEST(arguments, every_declared_function_has_its_rows) {
         bears.insert(one.function);
     int found = 0;
     for (const auto &entry : std::filesystem::directory_iterator(SENNIT_INCLUDE_FOLDER)) {
-        // Compiled by the user's MPI and tested with it.
+        // The user's MPI compiles this header, and the tests of MPI call it.
         if (entry.path().filename().string().rfind("sennit_mpi", 0) == 0) continue;
         if (entry.path().filename() == "sennit_zcom.h") continue;
-        // UNR's: tests/unr/, tests/conformance/unr_test.cpp.
+        // UNR's functions: tests/unr/ and tests/conformance/unr_test.cpp test them.
         if (entry.path().filename() == "sennit_unr.h") continue;
         if (entry.path().filename() == "sennit_unr_calls.h") continue;
         std::stringstream text;

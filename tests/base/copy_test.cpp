@@ -1,5 +1,5 @@
-// Copies by vectors, in pieces and whole are the same: at all distances within a page, at sizes
-// around those where the way changes, and where the two overlap.
+// Copies by vectors, in pieces and whole give the same result: at all distances within a page, at
+// sizes around the limits between the methods, and with overlapping ranges.
 #include "base/copy_vectors.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ void expect_all_bytes_and_no_other(Copy copy, const unsigned char *source, Memor
 
 }  // namespace
 
-// Broken by a line or a step that is left out, or one byte too many: every size to some steps, from
+// Broken by a line or a step that is left out, or one byte too many: every size up to 8 steps, from
 // every place in a line to every other, and sizes around those where the loop changes.
 TEST(Copy, by_vectors_brings_every_byte_and_no_other) {
     if (!sennit::has_copy_by_vectors) GTEST_SKIP() << "made for processors of AMD with AVX2";
@@ -76,7 +76,7 @@ TEST(Copy, by_vectors_brings_every_byte_and_no_other) {
                                           7 * more, bytes + more);
 }
 
-// Broken by a piece that is left out, or one byte too long.
+// Broken by a piece that is left out or is one byte too long.
 TEST(Copy, brings_every_byte_and_no_other_whatever_the_distance_is) {
     const Memory source = pages();
     Memory destination = pages();
@@ -108,7 +108,7 @@ TEST(Copy, moves_within_one_buffer_in_both_directions) {
         }
 }
 
-// The case of a get of a segment's beginning into a large buffer of malloc().
+// A get of a segment's beginning into a large buffer of malloc() is such a case.
 TEST(Copy, is_made_in_pieces_where_rep_movsb_would_be_slow) {
     const Memory a = pages();
     const Memory b = pages();
@@ -121,7 +121,7 @@ TEST(Copy, is_made_in_pieces_where_rep_movsb_would_be_slow) {
     EXPECT_FALSE(sennit::is_copied_slowly(a.get() + 16, a.get(), 65536));
 }
 
-// Broken by a choice that is never made, or where nobody measured.
+// Broken by a choice that is never made, or is made on a processor without measurements.
 TEST(Copy, is_made_by_vectors_on_the_processors_for_which_they_were_measured) {
     std::ifstream file("/proc/cpuinfo");
     const std::string info{std::istreambuf_iterator<char>(file), {}};

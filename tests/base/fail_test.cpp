@@ -1,4 +1,4 @@
-// The last error of a thread survives what runs on it for others.
+// Calls that run on a thread for others keep the thread's last error.
 #include "base/fail.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(ErrorGuards, an_error_after_a_guard_stays) {
     EXPECT_STREQ(thread_error()->text, "after");
 }
 
-// Broken by a header that names its own call after a death, and forgets who died.
+// Broken by an error report that names its own call after a death and forgets the lost peer.
 TEST(ErrorReports, a_lost_peer_that_is_reported_again_is_still_named) {
     (void)sennit::fail_peer(SENNIT_ERR_PEER_LOST, 3, "mapped", "rank 3 has ended");
     (void)sennit_error_report(SENNIT_ERR_PEER_LOST, "a_header", "rank 3 has ended", 0);

@@ -1,4 +1,4 @@
-// Handles: which place and which generation comes next, and what a stale one finds.
+// Handles: the place and generation of the next handle, and the result for a stale one.
 #include "base/handle_table.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TYPED_TEST(HandleTables, no_handle_finds_anything_in_a_new_table) {
         EXPECT_EQ(this->table.find(handle), nullptr) << handle;
 }
 
-// A table that forgot the generation when a place becomes free would find the second object.
+// Broken by a table that forgets the generation of a free place and finds the second object.
 TYPED_TEST(HandleTables, a_handle_finds_nothing_after_its_object_is_given_back) {
     std::set<std::uint32_t> stale;
     for (std::uint32_t use = 0; use < Layout::kGenerationMost; ++use) {
@@ -172,7 +172,7 @@ TEST(handle_table, a_hot_table_of_chunks_has_the_first_chunk_alone) {
     table.close();
 }
 
-// What is written before publish() is there for whoever finds the handle; tsan looks on.
+// Content written before publish() is visible to any thread that finds the handle; run under tsan.
 TYPED_TEST(HandleTables, who_finds_an_object_sees_its_content) {
     constexpr int kObjects = 40;
     std::atomic<std::uint32_t> handles[kObjects] = {};

@@ -42,7 +42,7 @@ TEST(sparse_table, a_row_is_made_at_its_first_use_and_is_listed_in_that_order) {
         EXPECT_EQ(table[number].value, static_cast<std::uint64_t>(number) + 1);
 }
 
-// Who goes through the rows may make others.
+// A loop over the rows may create other rows.
 TEST(sparse_table, a_list_of_used_rows_stays_good_while_others_are_made) {
     SparseTable<Line> table;
     ASSERT_TRUE(table.open(1000));
@@ -68,7 +68,7 @@ TEST(sparse_table, all_rows_may_be_used) {
         EXPECT_EQ(table[number].value, static_cast<std::uint64_t>(number));
 }
 
-// What the mapping in which the address lies takes of memory; -1: not found.
+// Resident kilobytes of the mapping that contains the address; -1: not found.
 long resident_kb(const void *address) {
     const auto wanted = reinterpret_cast<std::uintptr_t>(address);
     std::FILE *const file = std::fopen("/proc/self/smaps", "r");
@@ -88,7 +88,7 @@ long resident_kb(const void *address) {
     return found;
 }
 
-// Broken by a table that is cleared when it is opened, by huge pages, and by looks that write.
+// Broken by a table that is cleared when it is opened, by huge pages, and by reads that write.
 TEST(sparse_table, only_rows_that_are_used_take_memory) {
     constexpr int kSize = 400'000;  // 100 MB
     SparseTable<Line> table;
@@ -99,7 +99,7 @@ TEST(sparse_table, only_rows_that_are_used_take_memory) {
     for (int number = 0; number < kSize; number += 1000)
         unused += table.find(number) == nullptr ? 1 : 0;
     EXPECT_EQ(unused, 400);
-    // A page for each, and one for the list.
+    // One page for each row, and one for the list.
     const long page_kb = sysconf(_SC_PAGESIZE) / 1024;
     const long taken = resident_kb(&table[5]);
     EXPECT_GE(taken, 3 * page_kb);

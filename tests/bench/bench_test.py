@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sennit bench` measures what it says and leaves nothing behind. Tiny rounds: no figure is judged here.
+"""`sennit bench` measures what it reports and leaves nothing behind. Tiny rounds: measured values are not judged.
 
     bench_test.py SENNIT MPI,MPI,... CASE
 """
@@ -24,9 +24,9 @@ def bench(*words, code=0):
 
 
 def check(lines, name, expected, kind=lambda subject: ""):
-    """Every line makes sense, and the lines are those of `expected`: {(job, bytes): [subject, ...]}.
+    """Checks each line, and that the lines are those of `expected`: {(job, bytes): [subject, ...]}.
 
-    Subjects are compared with the fastest raw one of their kind."""
+    The ratio of a subject refers to the fastest raw subject of its kind."""
     found = {}
     for line in lines:
         missing = [field for field in FIELDS if field not in line]
@@ -81,7 +81,7 @@ def notify():
 
 
 def openshmem_is_measured_or_the_reason_told():
-    """Among all, whether OpenSHMEM is there and runs or not; a launcher that fails is a reason too."""
+    """With `--mpi all`, OpenSHMEM is measured or the reason is reported; a launcher that fails is a reason too."""
     missing = "openshmem: not measured: "
     run = subprocess.run([SENNIT, "bench", "notify", "--mpi", "all", "--bytes", "8", *TINY, "--json"],
                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
@@ -126,7 +126,7 @@ def plan():
 
 def channel():
     lines = bench("channel", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "0,8,64K", *TINY)
-    # Over registered memory where that gives a pointer.
+    # Registered memory, if the path gives a pointer to it.
     registered = any(line["subject"] == "sennit-registered" for line in lines)
     expected = {}
     for mpi in MPI_OR_NONE:
@@ -155,7 +155,7 @@ def adopt():
     check([line for line in lines if line["bench"] == "adopt"], "adopt",
           {("sennit", 65536): moved, ("sennit", 4 << 20): moved + huge})
     uses = [f"{user}-{kind}" for user in ("adopted", "peer") for kind in ("read", "write", "random")]
-    # Small pages where there are huge ones, too.
+    # Small pages as well, where huge pages are available.
     for name, sizes in [*((use, (65536, 4 << 20)) for use in uses), *((f"{use}-small", (4 << 20,)) for use in uses)]:
         used = [line for line in lines if line["bench"] == name]
         check(used, name, {("sennit", size): ["raw-private", "sennit-adopted"] for size in sizes})
@@ -235,7 +235,7 @@ def memory():
     assert [line["subject"] for line in lines] == ["raw-process", "sennit-rank", *(f"{mpi}-rank" for mpi in MPIS)], lines
     for line in lines:
         assert line["median_ns"] is None and line["rounds"] == (1 if line["subject"] == "raw-process" else 2), line
-        # A process has some pages to itself, and these programs have less than 1 GiB.
+        # A process has some private pages, and these programs have less than 1 GiB.
         assert 4096 <= line["private_p5_bytes"] <= line["private_bytes"] <= line["private_p95_bytes"] < 1 << 30, line
         assert line["pss_bytes"] >= line["private_p5_bytes"], line
     assert all(line["ratio_to_raw"] > 1 for line in lines[1:]), "a rank needs more than an empty program"
@@ -254,7 +254,7 @@ def processes_with(word):
 
 
 def wait_until_gone(word):
-    """The words of the command line, unique to this test, are in no process any more."""
+    """No process has the words of the command line, which are unique to this test, any more."""
     deadline = time.monotonic() + 10
     while processes_with(word):
         assert time.monotonic() < deadline, f"left running: {processes_with(word)}"
@@ -285,9 +285,9 @@ def rate():
     lines = bench("rate", "--mpi", ",".join(MPI_OR_NONE), *TINY)
     check(lines, "rate", {(job_names(mpi), 8): ["raw-store", "sennit-put-nbi", "sennit-put-nb",
                                                 *([] if mpi == "none" else [f"{mpi}-rma"])] for mpi in MPI_OR_NONE})
-    # Broken by a check of the data that fails if the raw stores are the last ones.
+    # Broken by a check of the data that fails if the raw stores come last.
     check(bench("rate", "--mpi", "none", *TINY), "rate", {("sennit", 8): ["raw-store", "sennit-put-nbi", "sennit-put-nb"]})
-    # Broken by a store through the pointer that such a path does not give.
+    # Broken by a store through a pointer on a path that gives none.
     run = subprocess.run([SENNIT, "bench", "rate", "--mpi", "none", *TINY], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                          timeout=100, check=False, env={**os.environ, "SENNIT_PATHS": "self,cma"})
     assert run.returncode == 1 and "has no load and store" in run.stderr, f"{run.returncode}\n{run.stdout}{run.stderr}"
@@ -302,7 +302,7 @@ def wrong_words_are_refused():
 
 
 def cluster_tool():
-    """Ends the test as skipped where this system allows no hosts."""
+    """Skips the test if this system allows no hosts."""
     tool = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "cluster")
     refused = subprocess.run([tool, "check"], capture_output=True, text=True, check=False)
     if refused.returncode != 0:
@@ -315,7 +315,7 @@ COLLECTIVE_CALLS = ("broadcast", "allreduce", "alltoall")
 
 
 def between_hosts(*names):
-    """Broken by figures of shared memory that are taken for those of a network."""
+    """Broken by values of shared memory reported as values of a network."""
     tool = cluster_tool()
     own = {"put": ["sennit-put"], "get": ["sennit-get"], "rate": ["sennit-put-nbi", "sennit-put-nb"],
            "barrier": ["sennit-barrier"], "fetch-add": ["sennit-fetch-add"], "compare-swap": ["sennit-compare-swap"],
@@ -346,12 +346,12 @@ def between_hosts(*names):
                 assert (line["provider"] == "") == (line["subject"].split("-")[0] in MPIS), line
                 assert ("level" in line and line["level"] > 0) == line["subject"].startswith("sennit-"), line
             expected = {line["provider"] for line in lines if line["subject"].startswith("sennit-")}
-            # fi_atomic is not what every provider has.
+            # Not every provider has fi_atomic.
             assert len(expected) == 1 and (expected == {provider} or bench_name == "atomic"), (expected, provider)
 
 
 def rails_and_progress_between_hosts():
-    """Broken by a rail that is measured twice, by pairs that do not meet, and by a setting that does not reach the ranks."""
+    """Broken by a rail that is measured twice, by pairs that do not match, and by a setting that does not reach the ranks."""
     tool = cluster_tool()
     words = ["--cluster", tool, "--mpi", MPIS[0], "--rounds", "3", "--seconds", "0.01", "--timeout", "60"]
     lines = bench("rails", *words, "--bytes", "64K", "--rate", "400mbit,200mbit")

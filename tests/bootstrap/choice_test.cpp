@@ -1,4 +1,4 @@
-// Which launcher is chosen from the environment, and what is said when it is the wrong one.
+// The choice of a launcher from the environment, and the error for a wrong choice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kTimeout_ns = 5'000'000'000;
 
-// Every test starts with no launcher's variable set and leaves none behind.
+// No launcher's variable is set before or after a test.
 class Choice : public ::testing::Test {
   protected:
     void SetUp() override { clear(); }
@@ -79,7 +79,7 @@ TEST_F(Choice, each_launcher_s_variable_tells_how_many_were_started) {
     }
 }
 
-// A batch script has Slurm's variables for the whole job, but nothing was started several times.
+// A batch script has Slurm's variables for the whole job, but runs as a single process.
 TEST_F(Choice, slurm_counts_only_inside_a_step) {
     set({{"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "8"}});
     EXPECT_EQ(bootstrap_environment_size(nullptr), 0);
@@ -130,7 +130,7 @@ TEST_F(Choice, a_launcher_that_does_not_exist_is_an_error_that_names_those_that_
         EXPECT_THAT(error(), HasSubstr(bootstrap_describe(i, nullptr, 0)));
 }
 
-// The variables of a launcher reach programs that a rank starts; the socket need not.
+// Programs that a rank starts inherit a launcher's variables, but not always its socket.
 TEST_F(Choice, a_stale_pmi_socket_is_recognised) {
     char reason[kReasonBytes];
     int pipe_fds[2];
@@ -160,7 +160,7 @@ TEST_F(Choice, every_launcher_describes_itself_in_one_line) {
     EXPECT_EQ(bootstrap_describe(-1, text, sizeof text), nullptr);
 }
 
-// The last error of a thread is of its last failing call, so a call that succeeds leaves it.
+// The last error of a thread belongs to its last failed call: a successful call keeps it.
 TEST(BootstrapCall, success_leaves_the_last_error_and_failure_names_the_code) {
     sennit_bootstrap given{};
     given.name = "mine";

@@ -1,5 +1,5 @@
-// A PMI-1 launcher of one process: serves any number of ranks over socket pairs from one thread,
-// and misbehaves on request. Used by the tests of the wire protocol.
+// A PMI-1 launcher inside the test process: one thread serves any number of ranks over socket
+// pairs, and misbehaves on request. For the tests of the wire protocol.
 #pragma once
 
 #include <poll.h>
@@ -17,8 +17,8 @@ namespace sennit_test {
 
 class FakePmi1 {
   public:
-    // Sees each request before it is served. Returning a text answers with that instead;
-    // kServe goes on as usual, kHangUp closes the connection, kSilence answers nothing.
+    // Sees each request before it is served. A returned text becomes the answer; kServe: the usual
+    // answer, kHangUp: closes the connection, kSilence: no answer.
     using Interceptor = std::function<std::string(const std::string &request)>;
     static inline const std::string kServe = "serve";
     static inline const std::string kHangUp = "hang up";
@@ -50,7 +50,7 @@ class FakePmi1 {
 
     int fd(int rank) const { return clients_[static_cast<std::size_t>(rank)]; }
 
-    // Ends the service; what it has recorded may be read from then on.
+    // Ends the service. The recorded requests may be read afterwards.
     void stop() {
         if (!thread_.joinable()) return;
         (void)!write(stop_[1], "", 1);

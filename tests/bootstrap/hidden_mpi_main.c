@@ -1,6 +1,6 @@
-/* Sennit starts first, MPI is hidden in a library loaded locally, and MPI_Finalize comes last of
- * all, from an exit handler. What breaks it: a Sennit that does not see this MPI takes leave of the
- * launcher before MPI has.
+/* Sennit starts first, MPI is hidden in a library loaded with RTLD_LOCAL, and an exit handler calls
+ * MPI_Finalize last of all. Broken by a Sennit that does not see this MPI and leaves the launcher
+ * before MPI does.
  */
 #include <dlfcn.h>
 #include <sennit/sennit.h>

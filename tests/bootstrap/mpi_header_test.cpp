@@ -1,5 +1,5 @@
-// sennit_mpi.h and sennit_zcom.h in C++, under the MPI they were compiled with: they compile there
-// without a warning, the first starts a rank, and its waits end.
+// sennit_mpi.h and sennit_zcom.h in C++, with the MPI of their build: they compile without a
+// warning, sennit_mpi.h starts a rank, and its waits end.
 #include <sennit/sennit.h>
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_zcom.h>
@@ -19,7 +19,7 @@ bool starts_a_rank(int size, int rank) {
            sennit_rank() == rank && sennit_finalize() == SENNIT_OK;
 }
 
-// Rank 0 waits for ranks that do not come in time; they find its call under way later.
+// Rank 0 times out in a barrier that the other ranks enter too late; they find its call pending.
 bool waits_end(int size, int rank) {
     sennit_bootstrap bootstrap{};
     int code = 0;

@@ -4,9 +4,9 @@
  *
  *     orders RANKS step...
  *
- * What breaks it: a launcher that ends the job or hangs because Sennit said a word too many or too
- * few to it, a wrong rank number, ranks that do not meet. RANKS is how many the launcher was asked
- * for; every sennit_init must find as many.
+ * Broken by a launcher that ends the job or hangs because Sennit sent it a message too many or too
+ * few, a wrong rank number, or ranks that do not find each other. RANKS is the number of ranks in
+ * the launcher's command; every sennit_init must find the same number.
  */
 #include "orders.h"
 
@@ -44,7 +44,7 @@ void check_rank(const char *step, int size) {
     require_ok(sennit_barrier(SENNIT_TEAM_WORLD, 20000000000), step);
 }
 
-/* The next check may find another rank number. */
+/* The next check accepts another rank number. */
 void forget_rank(void) {
     last_rank = -1;
 }
@@ -67,7 +67,7 @@ static void step_exit(const char *step) {
     exit(0);
 }
 
-/* A child that ends runs the exit handlers too, and must not take leave of the launcher. */
+/* A child's exit runs the exit handlers, but must not say goodbye to the launcher. */
 static void step_fork(const char *step) {
     int status = -1;
     const pid_t child = fork();
@@ -76,15 +76,14 @@ static void step_fork(const char *step) {
     require(WIFEXITED(status) && WEXITSTATUS(status) == 0, step, "the child may call Sennit");
 }
 
-/* One rank leaves without a word; the launcher must end the others, who would wait here for long.
- */
+/* Rank 0 exits without finalizing; the launcher must end the others, which would sleep for long. */
 static void step_leave_first(const char *step) {
     (void)step;
     if (sennit_rank() == 0) exit(0);
     sleep(30);
 }
 
-/* One rank is killed; the launcher must end the others, who have heard of it by then. */
+/* Rank 0 is killed; the others notice it, and the launcher must end them. */
 static void step_die(const char *step) {
     if (sennit_rank() == 0) raise(SIGKILL);
     require(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_ERR_PEER_LOST, step,
@@ -92,7 +91,7 @@ static void step_die(const char *step) {
     sleep(30);
 }
 
-/* Rank 0 (by the launcher's word) never comes; the others find out when their time is over. */
+/* Rank 0 (in the launcher's numbering) never calls sennit_init; the others time out. */
 static void step_missing(const char *step) {
     const char *names[] = {"PMIX_RANK", "PMI_RANK"};
     sennit_options options = SENNIT_OPTIONS_INIT;
@@ -113,7 +112,7 @@ static void step_missing(const char *step) {
     exit(0);
 }
 
-/* The last rank (by the launcher's word) comes later than launchers keep a question. */
+/* The last rank (in the launcher's numbering) starts after the launcher's limit for a question. */
 static void step_late(const char *step) {
     const char *rank = getenv("PMIX_RANK");
     require(rank != NULL, step, "no PMIx launcher");

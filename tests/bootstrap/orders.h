@@ -1,4 +1,4 @@
-/* What the steps of `orders` share. A step ends the process when it finds something wrong. */
+/* Declarations shared by the steps of `orders`. A step ends the process when it finds an error. */
 #ifndef SENNIT_TESTS_BOOTSTRAP_ORDERS_H
 #define SENNIT_TESTS_BOOTSTRAP_ORDERS_H
 

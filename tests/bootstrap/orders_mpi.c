@@ -15,7 +15,7 @@ static void step_mpi_init(const char *step) {
     require(size == expected_size, step, "MPI has another size");
 }
 
-/* Where MPI was started by a launcher that it does not know: N times one rank. */
+/* An MPI under a launcher that it does not know: N separate jobs of one rank. */
 static void step_mpi_init_singleton(const char *step) {
     int size = 0;
     require(MPI_Init(NULL, NULL) == MPI_SUCCESS, step, "MPI_Init failed");
@@ -27,7 +27,7 @@ static void step_mpi_finalize(const char *step) {
     require(MPI_Finalize() == MPI_SUCCESS, step, "MPI_Finalize failed");
 }
 
-/* MPI still works: every rank hears of every other. */
+/* MPI still works: every rank reaches every other one. */
 static void step_mpi_sum(const char *step) {
     int one = 1;
     int sum = 0;
@@ -50,14 +50,14 @@ static void require_error(sennit_status found, sennit_status due, const char *st
     require(!sennit_initialized(), step, "an error has made a rank");
 }
 
-/* Broken by N jobs of one rank that nobody asked for. */
+/* Broken by a start of N jobs of one rank. */
 static void step_init_mpi_refused(const char *step) {
     require(sennit_init_mpi(MPI_COMM_WORLD, NULL) == SENNIT_ERR_BOOTSTRAP, step, "not refused");
     printf("refused: %s\n", sennit_last_error()->text);
 }
 
-/* The last rank never comes: the others are not blocked for ever. MPI waits for what it cannot
- * cancel, so they leave without it. */
+/* The last rank never comes: the others time out. MPI would wait for operations that it cannot
+ * cancel, so they exit without MPI_Finalize. */
 static void step_init_mpi_alone(const char *step) {
     sennit_options options = SENNIT_OPTIONS_INIT;
     int rank = 0;
@@ -114,7 +114,7 @@ static void step_init_mpi_bad(const char *step) {
     MPI_Comm_free(&half);
 }
 
-/* Long enough to be seen by a launcher. */
+/* Long enough for a launcher to notice this process. */
 static void step_pause(const char *step) {
     (void)step;
     sleep(1);

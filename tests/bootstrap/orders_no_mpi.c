@@ -1,4 +1,4 @@
-/* The steps of `orders` with MPI, where there is none. */
+/* Replaces orders_mpi.c in the program without MPI: no steps. */
 #include <stddef.h>
 
 #include "orders.h"

@@ -1,4 +1,4 @@
-// The PMI-1 wire against a launcher that obeys, refuses, hangs up, talks nonsense or says nothing.
+// The PMI-1 wire with a launcher that obeys, refuses, hangs up, sends nonsense or is silent.
 #include "bootstrap/pmi1_wire.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ Deadline soon() {
     return Deadline::after(10 * kSecond_ns);
 }
 
-// Answers the command `command` with `text`, everything else as usual.
+// Answers `command` with `text`, and every other command as usual.
 FakePmi1::Interceptor instead_of(const std::string &command, const std::string &text) {
     return [=](const std::string &request) {
         return request.substr(0, request.find(' ')) == "cmd=" + command ? text : FakePmi1::kServe;
@@ -38,7 +38,7 @@ unsigned char pattern(int rank, std::uint32_t generation, std::size_t i) {
     return static_cast<unsigned char>(i * 7 + static_cast<std::size_t>(rank) * 31 + generation);
 }
 
-// One rank's part: connect, then exchange `bytes` bytes `times` times and check everybody's.
+// One rank's part: connects, exchanges `bytes` bytes `times` times, and checks every rank's bytes.
 void exchange_as(const FakePmi1 &launcher, int rank, int size, std::size_t bytes, int times) {
     Pmi1Wire wire(launcher.fd(rank));
     ASSERT_EQ(wire.initialise(soon()), SENNIT_OK);
@@ -77,9 +77,9 @@ TEST(Pmi1Wire, allgather_gives_every_rank_what_all_gave) {
     }
 }
 
-// Breaks when a part is lost, doubled or out of order at the seams of the values.
+// Broken by a part that is lost, doubled or out of order at the boundary between two values.
 TEST(Pmi1Wire, what_is_longer_than_a_value_is_split_over_several_keys) {
-    // 40 characters hold 19 bytes and a terminating zero.
+    // A value of 40 characters holds 19 bytes and a terminating zero.
     for (std::size_t bytes : {0u, 1u, 18u, 19u, 20u, 37u, 38u, 39u, 1000u}) {
         FakePmi1 launcher(2, 40);
         exchange_among(launcher, 2, bytes, 2);
@@ -95,7 +95,7 @@ TEST(Pmi1Wire, no_key_is_ever_put_twice) {
         EXPECT_EQ(entry.first.rfind("sennit-", 0), 0u) << entry.first << " may meet a key of MPI";
 }
 
-// The launcher checks each length and refuses what is too long.
+// The launcher checks each length and refuses one that is too long.
 TEST(Pmi1Wire, the_limits_of_the_launcher_are_kept) {
     for (int value_bytes : {16, 17, 255, 1024, 4096, 100000}) {
         FakePmi1 launcher(2, value_bytes);
@@ -140,7 +140,7 @@ TEST(Pmi1Wire, another_version_of_the_protocol_is_refused) {
     EXPECT_EQ(wire.initialise(soon()), SENNIT_ERR_BOOTSTRAP);
 }
 
-// The value of rank 1 is what a rank with other data or another version would have put.
+// The value of rank 1 looks like that of a rank with other data or another version.
 TEST(Pmi1Wire, a_value_that_does_not_fit_the_exchange_is_an_error) {
     for (const char *value : {"00", "0000000", "000000000000", "0000000g", "0000000G", ""}) {
         FakePmi1 launcher(2, kHydraValueBytes,
@@ -184,7 +184,7 @@ TEST(Pmi1Wire, a_launcher_that_hangs_up_is_an_error_now_and_ever_after) {
     EXPECT_EQ(wire.initialise(soon()), SENNIT_ERR_BOOTSTRAP);
 }
 
-// Breaks (the test dies of SIGPIPE) when the write does not suppress the signal.
+// Broken by a write that does not suppress SIGPIPE: the test would die of the signal.
 TEST(Pmi1Wire, writing_to_a_launcher_that_is_gone_is_an_error_and_no_signal) {
     FakePmi1 launcher(1, kHydraValueBytes);
     launcher.stop();
@@ -207,7 +207,7 @@ TEST(Pmi1Wire, nonsense_breaks_the_wire) {
     }
 }
 
-// Half a line counts as silence: the wait is one wait, however often something comes.
+// Half a line counts as silence: pieces of an answer do not extend the timeout.
 TEST(Pmi1Wire, a_launcher_that_says_nothing_costs_the_timeout_and_no_more) {
     for (const std::string &answer : {FakePmi1::kSilence, std::string("cmd=barr")}) {
         FakePmi1 launcher(1, kHydraValueBytes, instead_of("barrier_in", answer));

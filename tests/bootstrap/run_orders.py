@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Run `orders` under a launcher and judge what comes out.
+"""Run `orders` under a launcher and judge the result.
 
-The exit code of a launcher is not enough: mpiexec.hydra gives 0 for a job of which one rank left
-without a word. So every rank that came to its end says "done", and these are counted; and nothing
-of the job may be left afterwards: no process, no file of Sennit's, no socket.
+The exit code of a launcher is not enough: mpiexec.hydra returns 0 for a job in which one rank left without finalizing. So every
+rank that reaches its end prints "done", and the script counts these lines. Nothing of the job may be left afterwards: no
+process, no file of Sennit's, no socket.
 
-  --expect done           all ranks come to the end, exit code 0
-  --expect ended          not all do, and the launcher ends the job well before the time is over
-  --expect "ended TEXT"   the same, and a rank says TEXT before
-  --expect "says TEXT"    as done, and every rank says TEXT
-  --expect "fails with N and says TEXT"  all ranks come to the end, but the launcher says TEXT and exits with N
+  --expect done           all ranks reach the end, exit code 0
+  --expect ended          not all ranks reach the end, and the launcher ends the job well before the timeout
+  --expect "ended TEXT"   the same, and a rank prints TEXT before
+  --expect "says TEXT"    as done, and every rank prints TEXT
+  --expect "fails with N and says TEXT"  all ranks reach the end, but the launcher prints TEXT and exits with N
 """
 import argparse
 import os
@@ -26,7 +26,7 @@ LEAVE_SECONDS = 5.0
 
 
 def end(process: subprocess.Popen) -> bytes:
-    """Ends a launcher whose time is over, with all that it has started. What it has said."""
+    """Ends a launcher that timed out, with every process that it started. Returns its output."""
     os.killpg(process.pid, signal.SIGTERM)
     try:
         return process.communicate(timeout=LEAVE_SECONDS)[0]
@@ -36,7 +36,7 @@ def end(process: subprocess.Popen) -> bytes:
 
 
 def run(command: list[str], seconds: float) -> tuple[int | None, str]:
-    """Exit code (None: the time was over) and output, with what is left behind. Nothing stays running."""
+    """Returns the exit code (None: timeout) and the output, with a list of leftovers. No process stays running."""
     text = ""
     code = None
     try:
@@ -56,7 +56,7 @@ def run(command: list[str], seconds: float) -> tuple[int | None, str]:
 
 
 def judge(expect: str, ranks: int, code: int | None, text: str) -> str | None:
-    """What is wrong, or None."""
+    """Returns a description of the error, or None."""
     # Launchers may join the lines of two ranks.
     done = len(re.findall("orders-done", text))
     if code is None:

@@ -1,2 +1,2 @@
-/* The name by which programs of ZCom include it. */
+/* Programs of ZCom include the header by this name. */
 #include <sennit/sennit_zcom.h>

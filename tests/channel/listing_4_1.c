@@ -1,8 +1,8 @@
-/* The example by which ZCom is published (listing 4.1), call by call and in its order, with the
- * side that it leaves out: rank 1 reads what rank 0 writes. Rank 0 writes only if it may at the
- * first look, as there. Run by each MPI. Would break: a call that has another name, order of
- * arguments or type, a header that needs more than is included here, a channel whose buffer is not
- * its writer's at once, a cleanup that ends with the message unread. */
+/* The published example of ZCom (listing 4.1) with its calls in their order, and the missing side:
+ * rank 1 reads. As in the listing, rank 0 writes only if its first ZCom_can_write_c allows it. Run
+ * by each MPI. Would break: a call with another name, argument order or type; a header that needs
+ * other includes; a channel whose writer does not own the buffer at the start; a cleanup that fails
+ * with an unread message. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void expect(int holds, const char *what) {
     fprintf(stderr, "%s\n", what);
 }
 
-/* The side that the listing leaves out. */
+/* The reading side, which the listing leaves out. */
 static void read_from(int target, const int *targets, int count, void **attached, const int *ids) {
     int err = 0;
     for (int i = 0; i < count; ++i) {
@@ -62,7 +62,7 @@ int main(int argc, char *argv[]) {
         if (i != rank) {
             targets[j] = i;
             buffers[j] = malloc(SHARE_SIZE);
-            memset(buffers[j], 0x55, SHARE_SIZE); /* the number that comes is 0 */
+            memset(buffers[j], 0x55, SHARE_SIZE); /* not 0, the number that rank 0 sends */
             sizes[j] = SHARE_SIZE;
             j++;
         }

@@ -1,5 +1,5 @@
-// Becomes the program that its words name, without the system call membarrier, as an old kernel or
-// a container's filter would have it: `odd` for ranks of odd number, `all` for all.
+// Executes the program in its arguments with the system call membarrier refused, as on an old
+// kernel or in a container: `odd` for ranks with odd numbers, `all` for all.
 #include <sys/syscall.h>
 #include <unistd.h>
 

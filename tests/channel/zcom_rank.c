@@ -1,6 +1,6 @@
-/* What the calls of ZCom say when something is wrong, and that a start is as good as the first
- * after it. Run by each MPI with two ranks or more. Would break: an error that is not in *err, a
- * start that is not taken back, an id that is taken for another's. */
+/* Errors of the calls of ZCom, and a start that works after a failed one. Run by each MPI with two
+ * ranks or more. Would break: an error that is not in *err, a failed start that leaves something
+ * behind, an id mistaken for another. */
 #include <mpi.h>
 #include <sched.h>
 #include <sennit/sennit_zcom.h>
@@ -29,8 +29,8 @@ static void try_init(const char *what, int *target, void **buffers, size_t *size
     expect(!sennit_initialized(), "Sennit was ended again");
 }
 
-/* Broken by an error that one process alone has: the others wait for it without end, or until it
- * is lost. First every process names a target that is none, and then rank 0 alone is wrong. */
+/* First every process names an invalid target, then rank 0 alone passes a bad argument. Broken by
+ * an error of one process for which the others wait without end, or until it counts as lost. */
 static void arguments_that_are_wrong(int rank, int size) {
     const int right = rank == 0 ? 1 : 0;
     const int is_wrong = rank == 0;
@@ -51,12 +51,12 @@ static void arguments_that_are_wrong(int rank, int size) {
     try_init("null sizes of rank 0", &target, &buffer, is_wrong ? NULL : &bytes, &id,
              SENNIT_ERR_ARG);
     try_init("null ids of rank 0", &target, &buffer, &bytes, is_wrong ? NULL : &id, SENNIT_ERR_ARG);
-    /* Each that is lost takes ten seconds. */
+    /* A wait for a lost process takes ten seconds. */
     expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
 }
 
-/* What only the opening of the channels finds out. Broken by others who wait for a process that has
- * given up as long as that waits for them to end. */
+/* An error that only the opening of the channels finds. Broken by processes that wait for one that
+ * has given up while it waits for their end. */
 static void a_buffer_that_is_not_mapped(int rank) {
     const int is_wrong = rank == 0;
     const double begin = MPI_Wtime();
@@ -72,7 +72,7 @@ static void a_buffer_that_is_not_mapped(int rank) {
                "a buffer that is not mapped");
         expect(is_wrong || sennit_last_error()->peer == 0, "the error names who gave up");
     }
-    /* Each that is waited for takes ten seconds. */
+    /* A wait for a process takes ten seconds. */
     expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
 }
 
@@ -87,7 +87,7 @@ static void ids_that_do_not_exist(void) {
     }
 }
 
-/* A ring in a communicator whose ranks are counted backwards. */
+/* A ring in a communicator with the ranks in reverse order. */
 static void a_ring_of_another_communicator(int rank, int size, int names_ids) {
     MPI_Comm backwards;
     int here;
@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
     arguments_that_are_wrong(rank, size);
     a_buffer_that_is_not_mapped(rank);
     for (int i = 0; i < 3; ++i) {
-        /* Where Sennit runs on MPI_COMM_WORLD already, its ranks are not the communicator's. */
+        /* If Sennit already runs on MPI_COMM_WORLD, its ranks differ from the communicator's. */
         const int runs_already = i == 2;
         if (runs_already) expect(sennit_init_mpi(MPI_COMM_WORLD, NULL) == SENNIT_OK, "init_mpi");
         a_ring_of_another_communicator(rank, size, i != 1);

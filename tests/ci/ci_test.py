@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs `.ci/run` in a folder of its own, with a Makefile whose targets stand in for the real ones, and tools/run-tests with
-stand-ins for tools/build and ctest.
+"""Runs `.ci/run` in its own folder with a Makefile of stand-in targets, and tools/run-tests with stand-ins for tools/build and
+ctest.
 
     tests/ci/ci_test.py PROJECT CASE
 
-What would break a case: a limit that passes in silence, a failed test that the limit hides, a cut run that is called a
-failed one, or processes that outlive it.
+Would break: a limit that passes in silence, a failed test hidden by the limit, a cut run reported as a failed one, or processes
+that outlive the run.
 """
 import os
 import shutil
@@ -20,7 +20,7 @@ REST = "rest release: 5 passed, 0 failed, 0 skipped"
 
 
 def run(project, quick, rest, limit_s=30, **more):
-    """Exit code and lines of a run whose two targets execute these shell commands."""
+    """Returns the exit code and lines of a run whose two targets execute these shell commands."""
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, ".ci"))
         shutil.copy(os.path.join(project, ".ci", "run"), os.path.join(folder, ".ci", "run"))
@@ -89,11 +89,11 @@ def the_limit_in_make_test_fails_the_run(project):
 
 
 def nothing_of_a_run_that_was_cut_stays_alive(project):
-    # In a session of its own, so that the signal to the process group of make misses it.
+    # In its own session, so that a signal to make's process group does not reach it.
     code, lines = run(project, "setsid sh -c 'echo started $$$$; exec sleep 45 > /dev/null 2>&1' & sleep 45", "true", 2)
     started = [int(line.split()[1]) for line in lines if line.startswith("started ")]
     expect(code != 0 and len(started) == 1, lines)
-    limit = time.monotonic() + 5  # a killed process ends when it is its turn
+    limit = time.monotonic() + 5  # a killed process ends only when it is scheduled
     while is_alive(started[0]) and time.monotonic() < limit:
         time.sleep(0.01)
     expect(not is_alive(started[0]), lines)
@@ -108,8 +108,8 @@ def skipped_tests_of_several_hosts_fail_the_run_unless_that_is_known(project):
 
 
 def run_tests(project, *words, bad="", **environment):
-    """Exit code, lines, and (word, preset or arguments, started, ended) of each build and each ctest; `bad` does not build.
-    `folder` has programs that stand before those of the system."""
+    """Returns the exit code, the lines, and (word, preset or arguments, start, end) of each build and each ctest. The build of
+    preset `bad` fails. Programs in `folder` take precedence over the system's."""
     others = environment.pop("folder", "")
     note = 'echo "$0;$1;$*;$start;$(date +%s.%N)" >> "$LOG"'
     with tempfile.TemporaryDirectory() as folder:
@@ -139,13 +139,13 @@ def the_next_tree_is_built_while_tests_run_and_a_bad_one_fails_the_run(project):
 
 
 def a_ctest_that_is_cut_fails_the_run(project):
-    """Would break: tests that never ran and are missed by nobody."""
+    """Would break: tests that never ran without anybody noticing."""
     code, lines, _ = run_tests(project, "quick", CUT="1")
     expect(code == 1 and lines[-1] == "1 passed, 1 failed" and says(lines, "ended before all tests had run"), lines)
 
 
 def what_the_rest_needs_is_built_beside_the_quick_tests_and_ended_with_them(project):
-    """In CI alone: who runs the quick tests by hand wants no other build."""
+    """Only in CI: a run of the quick tests by hand needs no other build."""
     for is_ci in ("true", "false"):
         with tempfile.TemporaryDirectory() as folder:
             mark = os.path.join(folder, "building")

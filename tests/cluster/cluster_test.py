@@ -3,9 +3,9 @@
 
     tests/cluster/cluster_test.py PROJECT CASE [WORD...]
 
-A machine that refuses namespaces skips every case but the first, with the reason. What would break a case: something that
-outlives the tool, a cable that carries data though it was pulled, hosts that share what is their own, or ranks of two
-hosts whose data goes another way than by the rails.
+A machine that refuses namespaces skips every case but the first, with the reason. Would break: a process or file that outlives
+the tool, a pulled cable that carries data, hosts that share their private state, or data between two hosts that bypasses the
+rails.
 """
 import json
 import os
@@ -19,7 +19,7 @@ import tempfile
 import time
 
 SKIPPED = 77
-# What Open MPI, hydra, Slurm, Sennit and the tool itself could leave. Other tests have their own there meanwhile.
+# Names of leftovers of Open MPI, hydra, Slurm, Sennit and the tool itself. Other tests have other files at the same time.
 OURS = ("cluster", "ompi.h", "slurm", "munge", "hydra")
 
 
@@ -36,7 +36,7 @@ def listing(folder):
 
 
 def marked(mark):
-    """Processes that have inherited it."""
+    """Returns the processes that have inherited the mark."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -49,7 +49,7 @@ def marked(mark):
 
 
 def read_event(file, lines, what):
-    """The next line of a job with that text, as (rank, value, time); all that were read are in `lines`."""
+    """Returns the next line of a job with that text as (rank, value, time), and adds all lines read to `lines`."""
     for line in file:
         lines.append(line)
         found = re.search(rf"rank (\d+) {what} (-?\d+) at ([\d.]+)", line)
@@ -60,7 +60,7 @@ def read_event(file, lines, what):
 
 
 class Cluster:
-    """The tool with its own name and mark; what the machine has is compared at the end."""
+    """The tool with its own name and mark. nothing_is_left() compares the machine's state with the state before."""
 
     def __init__(self, project):
         self.tool = os.path.join(project, "tools", "cluster")
@@ -88,7 +88,7 @@ class Cluster:
         expect(self.machine() == self.before, self.before, self.machine())
 
     def start(self, *words, **more):
-        """Starts `run` with options and a command; returns when the host h0 is there."""
+        """Starts `run` with options and a command; returns when host h0 exists."""
         process = subprocess.Popen([self.tool, "run", "--name", self.name, *words], env=self.environment, text=True, **more)
         limit = time.monotonic() + 30
         while self.order("exec", "h0", "true").returncode != 0:
@@ -156,7 +156,7 @@ def a_program_that_ignores_signals_is_ended_by_the_second(cluster):
 
 
 def ctrl_c_reaches_the_program_and_the_hosts_stay(cluster):
-    """The program catches it and then still finds its other host."""
+    """The program catches Ctrl-C and can still reach the other host."""
     master, slave = pty.openpty()
     script = f"trap 'wait; {cluster.tool} exec h1 hostname; exit 5' INT; echo ready; sleep 1 & wait; exit 1"
     process = subprocess.Popen([cluster.tool, "run", "--launcher", "none", "--", "sh", "-c", script], env=cluster.environment,
@@ -172,7 +172,7 @@ def ctrl_c_reaches_the_program_and_the_hosts_stay(cluster):
     cluster.nothing_is_left()
 
 
-# Sends a line to a server on h0 and prints what came back, or the error.
+# Connects to a server on h0 and prints its answer, or the error.
 CLIENT = """
 import socket, sys
 link = socket.socket()
@@ -206,7 +206,7 @@ def rails_and_hosts_are_cut_and_restored(cluster):
         return cluster.must("exec", "h1", sys.executable, "-c", CLIENT, f"10.{network}.0.1").strip()
 
     def leads(rail):
-        """Becomes true: neighbours are asked for again once a second."""
+        """Waits until the rail works: the kernel asks for neighbours again once per second."""
         limit = time.monotonic() + 20
         while reached(rail) != "x":
             expect(time.monotonic() < limit, rail, reached(rail))
@@ -232,7 +232,7 @@ def rails_and_hosts_are_cut_and_restored(cluster):
                             env=cluster.environment, stdout=subprocess.PIPE, text=True)
     expect(held.stdout.readline() == "x\n", "no connection")
     said = cluster.must("break", "h1", "1")
-    # Also those of earlier clients, which the server has not closed.
+    # Includes connections of earlier clients, which the server has not closed.
     expect(int(said.split()[0]) >= 1, said)
     expect(held.stdout.readline().strip() in ("ConnectionAbortedError", "ConnectionResetError", "closed"), "it is not broken")
     held.wait(timeout=10)
@@ -245,7 +245,7 @@ def rails_and_hosts_are_cut_and_restored(cluster):
     cluster.nothing_is_left()
 
 
-# Sends back what comes.
+# Sends each datagram back.
 ECHO = """
 import socket
 ear = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -254,7 +254,7 @@ while True:
     data, sender = ear.recvfrom(100)
     ear.sendto(data, sender)
 """
-# Sends datagrams at once; prints the numbers of those that came back, in their order, and after how many seconds the last.
+# Sends datagrams at once; prints the numbers that came back in their order, and the time of the last one in seconds.
 TRIP = """
 import json, socket, sys, time
 mouth = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -273,7 +273,7 @@ print(json.dumps([came, last]))
 
 
 def frames_are_kept_lost_and_overtaken(cluster):
-    """Bounds are one-sided where a busy machine is slow."""
+    """Bounds are one-sided, because a busy machine may be slow."""
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         print("/dev/net/tun cannot be opened here")
         return SKIPPED
@@ -321,12 +321,12 @@ def frames_are_kept_lost_and_overtaken(cluster):
 
 
 def random_programs_meet_a_bad_network(cluster, seconds, suite, *groups):
-    """Frames are lost, overtaken and held for up to two seconds, and connections break, while programs use memory again at
-    once and compare every byte. Less than the peer timeout, so nobody may be reported lost."""
+    """Frames are lost, reordered and held for up to two seconds, and connections break, while programs reuse memory at once and
+    compare every byte. All delays are below the peer timeout, so no rank may be reported lost."""
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
     shared = tempfile.mkdtemp(dir=os.path.dirname(suite))
-    rails = draw.choice("12")  # one of them bad
+    rails = draw.choice("12")  # rail 0 is the bad one
     keeper = cluster.start("--relay", "--rails", rails, "--launcher", "none", "--", "sleep", "600")
     words = [word for group in groups for word in ("--group", group)]
     passed, events, end = 0, 0, time.monotonic() + float(seconds)
@@ -351,7 +351,7 @@ def random_programs_meet_a_bad_network(cluster, seconds, suite, *groups):
             time.sleep(draw.uniform(0.05, 1))
             if job.poll() is not None:
                 text = job.communicate()[0]
-                # What passed says nothing; the rest may be long.
+                # Lines of passed tests say nothing, and the rest may be long.
                 told = "\n".join(line for line in text.splitlines() if not line.startswith("ok     "))
                 expect(job.returncode == 0 and "FAILED" not in text, f"seed {seed}, {events} events", told[-4000:])
                 passed += text.count("ok     ")
@@ -385,7 +385,7 @@ def several_clusters_run_at_a_time(cluster):
 
 
 def has_hydra_died(launcher, done):
-    """Hydra's mpiexec now and then dies of a word to a proxy that has just ended: then once more."""
+    """Hydra's mpiexec sometimes dies of a write to a proxy that has just ended: the caller tries again."""
     return launcher == "hydra" and done.returncode == 128 + signal.SIGPIPE
 
 
@@ -406,7 +406,7 @@ def ranks_of_each_launcher_run_on_the_hosts(cluster, launcher, suite_ring):
 
 
 def data_goes_by_the_rails_and_only_between_hosts(cluster, program):
-    """Ranks 0 and 1 are on h0, 2 and 3 on h1: of four puts of 4 MiB, one leaves each host."""
+    """Ranks 0 and 1 are on h0, 2 and 3 on h1: each host sends one of the four puts of 4 MiB."""
     process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 60")
     before = json.loads(cluster.must("counters"))
     cluster.must("exec", "h0", cluster.tool, "launch", "-n", "4", "--", program)
@@ -422,7 +422,7 @@ def data_goes_by_the_rails_and_only_between_hosts(cluster, program):
 
 
 def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
-    """A bridge of containers has one address on all hosts, and here the name that libfabric likes best. And `interface=`."""
+    """A bridge of containers has one address on all hosts, and here the name that libfabric prefers. Also for `interface=`."""
     process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
     for host in ("h0", "h1"):
         cluster.must("exec", host, "sh", "-c", "ip link add name docker0 type veth peer name inside && ip link set inside up &&"
@@ -440,7 +440,7 @@ def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
 
 
 def init_that_waits_for_a_host_leaves_the_processor_to_others(cluster, sennit):
-    """Nothing comes from the other host, and no error either, so init waits 10 s for it. Broken by a rank that looks and looks meanwhile."""
+    """The other host sends nothing, not even an error, so init waits 10 s. Broken by a rank that polls without pause meanwhile."""
     process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 100")
     cluster.must("cut", "rail", "--silent", "h1", "0")
     text = cluster.must("exec", "h0", cluster.tool, "launch", "-n", "2", "--", "sh", "-c", f"{sennit} info --peers; times")
@@ -454,7 +454,7 @@ def init_that_waits_for_a_host_leaves_the_processor_to_others(cluster, sennit):
 
 
 def info_peers_tells_of_each_rail_why_it_is_taken_or_not(cluster, sennit):
-    """Broken by reasons that are told of another rail than theirs, or by one rail for all peers."""
+    """Broken by a reason reported for the wrong rail, or by the same rail for all peers."""
     process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
     for host in ("h0", "h1"):
         cluster.must("exec", host, "sh", "-c", "ip link add name docker0 type veth peer name inside && ip link set inside up &&"
@@ -482,7 +482,7 @@ def info_peers_tells_of_each_rail_why_it_is_taken_or_not(cluster, sennit):
 
 
 def a_host_whose_rail_is_cut_is_lost_in_time(cluster, program):
-    """Both sides wait for a signal that never comes, and hear of each other's silence; a short cut before that is no alarm."""
+    """Both sides wait for a signal that never comes, and report each other's silence; a short cut before it raises no alarm."""
     timeout_s = 3
     keeper = cluster.start("--launcher", "none", "--", "sleep", "600")
     job = subprocess.Popen(
@@ -513,7 +513,7 @@ def a_host_whose_rail_is_cut_is_lost_in_time(cluster, program):
 
 
 def puts_go_on_after_the_only_rail_was_cut(cluster, program):
-    """Several times, for less than the timeout."""
+    """The rail is cut several times, each time for less than the timeout."""
     keeper = cluster.start("--launcher", "none", "--", "sleep", "600")
     with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
         job = subprocess.Popen(
@@ -538,7 +538,7 @@ def puts_go_on_after_the_only_rail_was_cut(cluster, program):
 
 
 def run_suite(cluster, cluster_words, suite, path, groups, *settings):
-    # Blocks travel by files there, and /tmp is each host's own.
+    # The ranks exchange blocks by files here, and each host has its own /tmp.
     shared = tempfile.mkdtemp(dir=os.path.dirname(suite))
     try:
         words = [word for group in groups for word in ("--group", group)]
@@ -561,7 +561,7 @@ def the_conformance_suite_passes_on_four_hosts(cluster, provider, ranks, suite, 
 
 
 def a_field_is_the_same_to_the_bit_on_four_hosts(cluster, sennit, heat3d):
-    """Rows of cells come from other hosts by gets, on one machine by load and store."""
+    """Rows of cells come from other hosts by gets, and on one machine by load and store."""
     with tempfile.TemporaryDirectory(dir=os.path.dirname(heat3d)) as folder:
         def field_of(start, name):
             done = start(heat3d, "--size", "24,20,16", "--max-steps", "60", "--quiet", "--output", os.path.join(folder, name))
@@ -576,11 +576,11 @@ def a_field_is_the_same_to_the_bit_on_four_hosts(cluster, sennit, heat3d):
 
 
 def a_pe_ends_those_of_other_hosts(cluster, launcher, program):
-    """OpenSHMEM: of two PEs that compute one ends both. Broken by a way that ends at the host, and a launcher that waits."""
+    """OpenSHMEM: one of two computing PEs ends both. Broken by an exit that ends only its host's PEs, and a launcher that waits."""
     for case, code in (("start-exit", 7), ("own-memory", 0)):
         begin = time.monotonic()
         done = cluster.run("--launcher", launcher, "-n", "2", "--", "timeout", "20", program, case)
-        # A launcher may call an end with 0 and without finalize an error of its own.
+        # A launcher may report an exit with 0 and without finalize as an error of its own.
         expect(done.returncode == code or (code == 0 and done.returncode != 124), case, done)
         expect(time.monotonic() - begin < 15, case, done)
     cluster.nothing_is_left()

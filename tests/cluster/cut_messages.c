@@ -1,12 +1,12 @@
-/* Rank 0 sends messages of 4 MiB to rank 1, which looks at every word of each before it takes the
-   next one, and says how long it has waited where that was more than 200 ms.
+/* Rank 0 sends messages of 4 MiB to rank 1, which checks every word of each message before it takes
+   the next one, and prints each wait of more than 200 ms.
 
        cut_messages FILE [runs|asleep]
 
-   With `runs` they are of 2 MiB, in runs of 256 bytes. With `asleep` the ranks sleep between tests
-   for the end of a message, so the progress threads do the work. Until rank 0 finds that there is
-   such a file. A rail may be cut in the midst of any of them: an event that is lost ends the run,
-   and one that is doubled is an error of the wait or the flush. */
+   With `runs` the messages have 2 MiB, in runs of 256 bytes. With `asleep` the ranks sleep between
+   tests for the end of a message, so the progress threads do the work. Ends when rank 0 finds FILE.
+   A rail may be cut during any message: a lost event hangs the run, and a doubled event makes the
+   wait or the flush fail. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ static uint64_t count(void) {
     return in_runs ? WORDS / 2 : WORDS;
 }
 
-/* Between the runs of the private buffer lies a word. */
+/* Between two runs of the private buffer is a gap of one word. */
 static uint64_t place(uint64_t i) {
     return in_runs ? i / RUN_WORDS * (RUN_WORDS + 1) + i % RUN_WORDS : i;
 }
@@ -46,8 +46,8 @@ static void nap(void) {
     (void)nanosleep(&two_ms, NULL);
 }
 
-/* sennit_put_notify_with, by a rank that sleeps until the message is gone. The owner may refuse the
-   message when the call has returned. */
+/* Like sennit_put_notify_with, but the rank sleeps until the message has been sent. The owner may
+   refuse the message after the call has returned. */
 static void put_asleep(sennit_peer_block there, size_t place, const uint64_t *words,
                        uint64_t epoch) {
     const sennit_notice notice = {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};

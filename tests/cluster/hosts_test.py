@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Hosts of tools/cluster for a plain user, with slow rails, and a rank that dies on one of several.
+"""Hosts of tools/cluster for an ordinary user, with slow rails, and a rank that dies on one of several hosts.
 
     tests/cluster/hosts_test.py PROJECT CASE [WORD...]
 
-As cluster_test.py. What would break a case: a cluster that root alone gets, a rail without the rate that was asked for, or a death
-that ranks of other hosts do not hear of.
+Skipped like cluster_test.py. Would break: a cluster that only root gets, a rail without the requested rate, or a death that
+ranks of other hosts do not notice.
 """
 import json
 import os
@@ -20,12 +20,12 @@ from cluster_test import expect, has_hydra_died
 
 
 def a_plain_user_has_hosts_too(cluster):
-    """Or is told what to do. Where the caller is root, all other cases are root's."""
+    """Or the user gets instructions. If the caller is root, all other cases run as root."""
     if os.geteuid() != 0:
         print("all cases are a plain user's here")
         return
     nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/"}
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # those of the project and of this test may be root's alone
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # the folders of the project and of this test may belong to root
         os.chmod(folder, 0o755)
         for name in ("cluster", "cluster_keeper.py", "cluster_relay.py"):
             shutil.copy(os.path.join(os.path.dirname(cluster.tool), name), folder)
@@ -57,8 +57,8 @@ def a_plain_user_has_hosts_too(cluster):
 
 
 def hosts_have_processors_of_their_own(cluster):
-    """Where that is asked for: all there are, each on one host, for what a launcher starts and for what is run on a host; on a
-    machine with fewer than hosts one each."""
+    """With --split-processors every processor belongs to one host, for programs of a launcher and of `exec`; with fewer
+    processors than hosts, each host gets one."""
     allowed = 'sed -n "s/^Cpus_allowed_list:.//p" /proc/self/status'
     own = sorted(os.sched_getaffinity(0))
 
@@ -85,7 +85,7 @@ def hosts_have_processors_of_their_own(cluster):
     cluster.nothing_is_left()
 
 
-# Takes what comes, and says so at its end.
+# Reads all bytes and confirms the end.
 SINK = """
 import socket
 server = socket.create_server(("", 5000))
@@ -95,7 +95,7 @@ while True:
         pass
     link.sendall(b"x")
 """
-# Sends bytes; prints how many seconds they took.
+# Sends bytes and prints the time in seconds.
 SOURCE = """
 import socket, sys, time
 link = socket.create_connection((sys.argv[1], 5000), timeout=20)
@@ -108,7 +108,7 @@ print(time.monotonic() - begin)
 
 
 def a_rail_is_as_slow_as_was_asked_for(cluster):
-    """Bounds are one-sided: of what is not shaped a busy machine says nothing."""
+    """Bounds are one-sided: a busy machine gives no upper bound for an unshaped rail."""
     process = cluster.start("--rails", "2", "--rate", "16mbit", "--launcher", "none", "--", sys.executable, "-c", SINK)
     for rail in range(2):
         limit = time.monotonic() + 20
@@ -122,7 +122,7 @@ def a_rail_is_as_slow_as_was_asked_for(cluster):
 
 
 def messages_of_mpi_take_the_rails(cluster, launcher, program):
-    """All of them, and none the network of the launcher: it would be a card that others lack and --rate does not slow down."""
+    """All of them, and none the launcher's network: that would be a card that others lack and --rate does not slow down."""
     process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 60")
     for _ in range(3):
         before = json.loads(cluster.must("counters"))
@@ -140,8 +140,9 @@ def messages_of_mpi_take_the_rails(cluster, launcher, program):
 
 
 def a_process_that_dies_is_noticed_on_all_hosts(cluster, program):
-    """All other ranks wait for a signal that never comes. Broken by a death that is told to its own host alone, or as one of all
-    ranks of that host. The launcher is told to leave the others; it does not end then, as one of them runs beside the dead one."""
+    """All other ranks wait for a signal that never comes. Broken by a death that is reported only on its own host, or as the
+    death of all ranks of that host. A setting makes the launcher leave the other ranks alone; it keeps running, because one of
+    them is on the dead rank's host."""
     ranks = 8
     job = subprocess.Popen([cluster.tool, "run", "--name", cluster.name, "--hosts", "4", "-n", str(ranks), "--", program, "signal",
                             f"{ranks - 1}:300"], env={**cluster.environment, "OMPI_MCA_orte_enable_recovery": "1"}, text=True,
@@ -162,7 +163,7 @@ def a_process_that_dies_is_noticed_on_all_hosts(cluster, program):
 
 
 def a_program_passes_on_two_hosts(cluster, launcher, ranks, program, *words):
-    """It checks itself."""
+    """The program checks its own results."""
     for _ in range(3):
         done = cluster.run("--rails", "2", "--launcher", launcher, "-n", ranks, "--", program, *words)
         if not has_hydra_died(launcher, done):

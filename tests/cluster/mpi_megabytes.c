@@ -1,4 +1,4 @@
-// Two ranks of an MPI exchange 4 MiB, in messages of 512 KiB, which MPIs split over several cards.
+// Two ranks of an MPI exchange 4 MiB in messages of 512 KiB, which MPIs split over several cards.
 #include <mpi.h>
 
 #include <stdlib.h>

@@ -1,11 +1,10 @@
-/* What a plan of 16 MiB costs its caller, who computes while it is carried out.
+/* The cost of a plan of 16 MiB for a caller that computes while the plan runs.
 
        plan_overlap
 
-   Rank 0 starts the plan, computes until twice the time that the same plan took before, when rank 0
-   only waited for it, and then waits. Rank 1 looks at every word of each run, and in the last
-   ones tells when its signal fired. Prints the processor time of the calling thread inside of
-   Sennit, and the time that the run took, in microseconds. */
+   Rank 0 starts the plan, computes for twice the time of a run without computation, and then waits.
+   Rank 1 checks every word of each run and prints when its signal fired. Rank 0 prints the
+   processor time of the calling thread inside Sennit and the time of the run, in microseconds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static double now_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// Of this thread. getrusage() counts it in ticks of the kernel, which may be 4 ms.
+// Processor time of this thread. getrusage() counts in kernel ticks, which may be 4 ms.
 static double used_s(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -32,14 +31,14 @@ static uint64_t word_of(uint64_t run, uint64_t i) {
     return run << 32 | i;
 }
 
-// A run of the plan. Returns what it took in all, and in *cost_s what Sennit took of this thread.
+// A run of the plan. Returns its total time; *cost_s is the thread's processor time inside Sennit.
 static double run(sennit_plan plan, double compute_s, double *cost_s) {
     const double begin = now_s();
     double used = used_s();
     must(sennit_plan_start(plan));
     *cost_s = used_s() - used;
     while (now_s() - begin < compute_s) {
-        // The rank computes, and is in no call.
+        // The rank computes outside Sennit.
     }
     used = used_s();
     must(sennit_plan_wait(plan, SENNIT_FOREVER));

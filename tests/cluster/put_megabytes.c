@@ -1,9 +1,9 @@
-/* Each rank puts 4 MiB into the memory of the next one, which looks at every word.
+/* Each rank puts 4 MiB into the memory of the next one, which checks every word.
 
        put_megabytes [BYTES [FILE]]
 
-   By puts of BYTES each. With FILE again and again, other words each time, until rank 0 finds that
-   there is such a file. */
+   Each put has BYTES bytes. With FILE the ranks repeat this with other words until rank 0 finds
+   that FILE exists. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void fill(uint64_t *words, int rank, uint64_t round) {
 static void put_all(sennit_gptr to, const uint64_t *words, size_t each) {
     for (size_t at = 0, puts = 1; at < BYTES; at += each, ++puts) {
         must(sennit_put_nbi(sennit_gptr_add(to, (int64_t)at), (const char *)words + at, each));
-        // Where a rail is full, operations go by another.
+        // When a rail is full, operations take another one.
         if (puts % 64 == 0) must(sennit_flush(to.rank, SENNIT_FOREVER));
     }
     must(sennit_flush(to.rank, SENNIT_FOREVER));
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
         fill(words, (rank + size - 1) % size, round);
         must_be(memcmp(words, sennit_ptr(inbox), BYTES) == 0, "the words of the rank before");
         if (argc > 2) {
-            // The next round's words come only when all have looked at these.
+            // The next round's words may come only after all ranks have checked these.
             must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
             is_over = rank == 0 && access(argv[2], F_OK) == 0;
             must(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &is_over, sizeof is_over, SENNIT_FOREVER));

@@ -1,5 +1,5 @@
-/* How fast puts of 16 MiB from rank 0 to rank 1 are, one after the other, in MB/s. The first ones
-   are not counted: the library finds out how fast its rails are. */
+/* The rate of puts of 16 MiB from rank 0 to rank 1, one after the other, in MB/s. The first ones do
+   not count: the library measures the speed of its rails with them. */
 #include <stdio.h>
 #include <stdlib.h>
 

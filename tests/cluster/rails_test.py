@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Two rails between hosts of tools/cluster: which operations take them, and what happens when one is cut.
+"""Two rails between hosts of tools/cluster: the operations that use them, and the effects of a cut.
 
     tests/cluster/rails_test.py PROJECT CASE [WORD...]
 
-As cluster_test.py. What would break a case: a rail that carries nothing, small operations on all rails, a call that fails or
-data that lands late when a rail is cut, or a rail that does not come back.
+Skipped like cluster_test.py. Would break: a rail that carries nothing, small operations on all rails, a failed call or late data
+after a cut, or a rail that does not come back.
 """
 import json
 import os
@@ -18,7 +18,7 @@ import time
 import cluster_test
 from cluster_test import expect
 
-TIMEOUT_S = 4  # of a silent host
+TIMEOUT_S = 4  # until a silent host counts as lost
 TWO_RAILS = "SENNIT_PATHS=self,mapped,fabric:interface=rail0;interface=rail1"
 
 
@@ -27,7 +27,7 @@ def sent_by_rails(before, after, host):
 
 
 def large_puts_take_all_rails_and_small_ones_one(cluster, program):
-    """Rank 0 has peer 1 alone and rank 1 has peer 0: their home rail is the same one."""
+    """Rank 0 has only peer 1, and rank 1 only peer 0: both have the same home rail."""
     process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
     put = 4 << 20
     for each in (put, 1 << 19, 1024):
@@ -48,9 +48,9 @@ def large_puts_take_all_rails_and_small_ones_one(cluster, program):
 
 
 def a_plan_costs_its_caller_little_while_it_is_carried_out(cluster, program):
-    """16 MiB by a rail of 1 Gbit/s take 0.14 s. In the runs whose caller computes meanwhile, Sennit takes less than 5 % of that
-    of the thread, and the data is there before the computation is over. Broken by a start that stays until all is sent, by data
-    that moves only while somebody waits, and by a wait that finds work left."""
+    """16 MiB by a rail of 1 Gbit/s take 0.14 s. When the caller computes meanwhile, Sennit takes less than 5 % of that time of
+    the thread, and the data arrives before the computation ends. Broken by a start that returns only after all is sent, by data
+    that moves only during a wait, and by a wait that still has work to do."""
     done = cluster.run("--rails", "1", "--rate", "1gbit", "-n", "2", "--", program)
     expect(done.returncode == 0, done.stdout, done.stderr)
     text = done.stdout
@@ -64,8 +64,8 @@ def a_plan_costs_its_caller_little_while_it_is_carried_out(cluster, program):
 
 
 def a_short_put_is_not_held_up_behind_a_long_one(cluster, program):
-    """16 MiB by one rail of 400 Mbit/s take a third of a second, and what is put behind them a small part of it: 8 bytes, which a
-    task brings, and 40 KiB, which go by the same connection. Broken by a message that waits until the one before has gone."""
+    """16 MiB by one rail of 400 Mbit/s take a third of a second, and a put behind them a small part of that: 8 bytes, which a
+    task brings, and 40 KiB by the same connection. Broken by a message that waits for the end of the message before it."""
     for size, most in ((8, 0.1), (40960, 0.4)):
         done = cluster.run("--rails", "1", "--rate", "400mbit", "-n", "2", "--", program, str(size))
         expect(done.returncode == 0, done.stdout, done.stderr)
@@ -73,11 +73,11 @@ def a_short_put_is_not_held_up_behind_a_long_one(cluster, program):
         print(f"{size} bytes behind 16 MiB, and those, in us: {runs}")
         expect(len(runs) == 6 and min(whole for _, whole in runs) > 300_000, "the rail is slower than that", runs)
         parts = sorted(short / whole for short, whole in runs)
-        expect(parts[len(parts) // 2] < most, parts, runs)  # the machine may have had something else to do in a run
+        expect(parts[len(parts) // 2] < most, parts, runs)  # the machine may have been busy in a run
 
 
 def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
-    """Puts go on by the other rail, and by both again. Every word of them is compared."""
+    """Puts continue by the other rail, and later by both again. Every word is compared."""
     keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
     with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
         job = subprocess.Popen(
@@ -99,13 +99,13 @@ def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
             wait_for(lambda: all(sent_by_rails(before, json.loads(cluster.must("counters")), "h0")[rail] > 16 << 20 for rail in rails),
                      f"puts by {rails}")
 
-        # One of the two has the connection of the watch, which must go over to the other.
+        # One of the two rails has the connection of the watch, which must move to the other.
         for rail, cut in ((1, []), (0, ["--silent"])):
             megabytes_go_by(0, 1)
             told = text().count("is left out"), text().count(" again")
             cluster.must("cut", "rail", *cut, "h1", str(rail))
             begin = time.monotonic()
-            # Both ranks find out, or one tells the other.
+            # Both ranks notice the cut, or one tells the other.
             wait_for(lambda: text().count("is left out") >= told[0] + 2, "left out")
             megabytes_go_by(1 - rail)
             time.sleep(max(0.0, begin + TIMEOUT_S + 1 - time.monotonic()))
@@ -121,14 +121,14 @@ def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
 
 
 def rails_carry_in_proportion_to_what_they_do(cluster, program):
-    """16 MiB by two rails, each of its own rate: alone, and together. Broken by equal parts of unequal rails, and by parts that
-    go one after the other."""
+    """16 MiB by two rails, each with its own rate: by one rail, and by both. Broken by equal parts on unequal rails, and by
+    parts sent one after the other."""
     keeper = cluster.start("--rails", "2", "--rate", "400mbit", "--launcher", "none", "--", "sleep", "600")
 
     def rate_by(*rails):
         path = "self,mapped,fabric:" + ";".join(f"interface=rail{rail}" for rail in rails)
         rates = []
-        for _ in range(1 if len(rails) == 1 else 3):  # the machine may have had something else to do
+        for _ in range(1 if len(rails) == 1 else 3):  # the machine may be busy
             done = cluster.order("exec", "h0", "env", f"SENNIT_PATHS={path}", cluster.tool, "launch", "-n", "2", "--", program)
             found = re.search(r"puts go at ([0-9.]+) MB/s", done.stdout)
             expect(found is not None, done.stdout, done.stderr)
@@ -152,10 +152,10 @@ def rails_carry_in_proportion_to_what_they_do(cluster, program):
 
 
 def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *options):
-    """One of eight rails goes down in the midst of a message, and comes back, again and again, each in turn. All messages come, once,
-    and whole; what is under way goes on by the others in time. Two at least carry at any time. Three of four cuts or
-    more meet a message, as its wait shows: a cut that meets none says nothing. Messages in runs go by tasks, which go again sooner."""
-    # A rail is taken again some 17 s after the cable is plugged in: the more rails, the more cuts in the same time.
+    """One of eight rails is cut during a message and comes back, again and again, each rail in turn. All messages arrive once
+    and complete; pending data goes by the other rails in time. At least two rails work at any time. At least three of four cuts
+    must meet a message, visible as a long wait: other cuts test nothing. Messages in runs go by tasks, which retry sooner."""
+    # A rail is used again about 17 s after the cable is plugged in: more rails allow more cuts in the same time.
     rails = range(8)
     paths = "SENNIT_PATHS=self,mapped,fabric:" + ";".join(f"interface=rail{rail}" for rail in rails)
     keeper = cluster.start("--rails", str(len(rails)), "--rate", "190mbit", "--launcher", "none", "--", "sleep", "20000")
@@ -171,7 +171,7 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *op
                     return file.read()
 
             def told(rail):
-                """How often each rank has left the rail out, and has taken it again."""
+                """For each rank: how often it has left the rail out, and how often it has taken it again."""
                 log = text()
                 return [(log.count(f"rail {rail} carries nothing to rank {peer} "), log.count(f"rail {rail} carries to rank {peer} again"))
                         for peer in (0, 1)]
@@ -186,8 +186,8 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *op
                     time.sleep(0.02)
 
             wait_for(lambda: "messages come" in text(), "messages come")
-            number_of = {}  # of each rail in the log, which has an order of its own
-            waited = []  # how many messages were held up before each cut, and at the end
+            number_of = {}  # of each rail in the log, which numbers rails in its own order
+            waited = []  # messages held up before each cut, and at the end
             for cut in range(int(cuts)):
                 rail = rails[cut % len(rails)]
                 wait_for(lambda rail=rail: number_of.get(rail, -1) not in set(rails) - set(carry()) and len(carry()) > 2, f"rail {rail} is taken again")
@@ -219,7 +219,7 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *op
 
 
 def a_level_of_completion_data_passes_the_conformance_suite(cluster, level, ranks, suite, *groups):
-    """Nothing is short enough for a task, so what can ride does: it is counted."""
+    """No put is short enough for a task, so every event that fits uses completion data: the puts are counted."""
     settings = level.replace("+", ";")
     text = cluster_test.run_suite(cluster, ("--rails", "2", "-n", ranks), suite, f"fabric:eager=0;packed=0;{settings}", groups, "SENNIT_STATS=1")
     ridden = sum(int(count) for count in re.findall(r"puts with completion data: (\d+)", text))
@@ -227,9 +227,9 @@ def a_level_of_completion_data_passes_the_conformance_suite(cluster, level, rank
 
 
 def programs_of_unr_run_at_each_level(cluster, launcher, ranks, *programs):
-    """As they are written, between two hosts by two rails, with each number of bits of completion data and each layout of 32. That
-    events ride in them is counted: not in 8, which have no room for the epochs that UNR's signals let in. Broken by a level that no
-    call of UNR's gets through, and by one that is not taken."""
+    """The original programs between two hosts by two rails, with each number of bits of completion data and each layout of 32.
+    Puts with events in completion data are counted: none with 8 bits, which have no room for the epochs that UNR's signals
+    allow. Broken by a level that fails a call of UNR's, and by one that is not used."""
     keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
     for level in ("events=0", "events=8", "events=16", "events=32", "events=32;index=24", "events=32;index=8", "events=64"):
         for program in programs:
@@ -244,15 +244,15 @@ def programs_of_unr_run_at_each_level(cluster, launcher, ranks, *programs):
 
 
 def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
-    """Puts of several times the timeout, from both sides at a time, all come; then, while the rail is full again, a cut is found
-    in time. The queue is that of a switch. Broken by beats of the watch that are given up before they have passed it."""
+    """Puts that take several timeouts, in both directions at once, all arrive; then a cut is noticed in time although the rail
+    is full. The queue is like that of a switch. Broken by beats of the watch that are given up before they have passed it."""
     timeout_s, puts, queue_s = 3, 2, 0.5
     keeper = cluster.start("--rate", "5mbit", "--launcher", "none", "--", "sleep", "600")
     for host in ("h0", "h1"):
         cluster.must("exec", host, "tc", "qdisc", "del", "dev", "rail0", "root")
-        # Fills queues, if the kernel has it.
+        # This congestion control fills queues, if the kernel has it.
         cluster.order("exec", host, "ip", "route", "replace", "10.100.0.0/24", "dev", "rail0", "scope", "link", "congctl", "cubic")
-    # A job that hangs ends before the test does, so that what it has said is shown.
+    # A job that hangs must end before the test, so that its output is shown.
     job = subprocess.Popen(
         ["timeout", "--kill-after=5", "80", cluster.tool, "exec", "--name", cluster.name, "h0", cluster.tool, "launch", "-n", "2",
          "--", "env", "SENNIT_LOG=info", f"SENNIT_PEER_TIMEOUT={timeout_s}", "SENNIT_PATHS=self,mapped,fabric:interface=rail0",
@@ -272,7 +272,7 @@ def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
     cut = time.clock_gettime(time.CLOCK_MONOTONIC)
     for _ in range(2):
         rank, peer, when = read("lost")
-        # What stood in the queues still comes.
+        # Data in the queues still arrives.
         expect(peer == 1 - rank and begin < when < cut + timeout_s + 0.5 + queue_s, rank, peer, begin, cut, when, lines)
     job.communicate()
     keeper.terminate()
@@ -281,7 +281,7 @@ def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
 
 
 def random_programs_lose_rails(cluster, seconds, ranks, suite, *groups):
-    """One of two rails is cut for some seconds, on either host, with a sign and without. No operation fails, and no old data lands
+    """One of two rails is cut for some seconds, on either host, silently or visibly. No operation fails, and no old data lands
     late."""
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
@@ -318,7 +318,7 @@ def random_programs_lose_rails(cluster, seconds, ranks, suite, *groups):
 
 
 def a_rail_that_one_host_lacks_is_left_out_for_its_ranks_alone(cluster, sennit):
-    """One rank of each host tries. Broken by ranks that go by its trial of another host, or have none of their own."""
+    """One rank of each host tries the rails. Broken by ranks that use another host's result, or have none."""
     process = cluster.start("--hosts", "3", "--rails", "2", "--launcher", "none", "--", "sleep", "90")
     cluster.must("cut", "rail", "--silent", "h2", "1")
     text = cluster.must("exec", "h0", "env", TWO_RAILS, cluster.tool, "launch", "-n", "6", "--", sennit, "info", "--peers", "--json")

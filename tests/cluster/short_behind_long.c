@@ -1,8 +1,8 @@
-/* How long a short put takes behind one of 16 MiB, with another signal.
+/* The time of a short put behind a put of 16 MiB, with another signal.
 
        short_behind_long BYTES
 
-   Rank 0 starts both without a wait between. Rank 1 prints when each signal has fired, in
+   Rank 0 starts both without a wait between them. Rank 1 prints when each signal fired, in
    microseconds after the start. */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static uint64_t word_of(uint64_t run, uint64_t i) {
     return run << 32 | (i + 1);
 }
 
-// The short one goes behind the long one.
+// The short put follows the long one.
 static void send_both(sennit_peer_block there, uint64_t *words, const sennit_signal *arrived,
                       uint64_t run) {
     const sennit_notice of_long = {arrived[0], SENNIT_SIGNAL_NULL, run, 0};

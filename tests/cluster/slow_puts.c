@@ -1,9 +1,9 @@
-/* Two ranks put to each other at a time, more than their rail carries within the peer timeout.
+/* Two ranks put to each other at the same time, more than their rail carries in the peer timeout.
 
        slow_puts PUTS
 
-   PUTS puts of 4 MiB, non-blocking, then a flush; each looks at all words. Then the same without
-   an end, until the other rank is lost. */
+   PUTS puts of 4 MiB, non-blocking, then a flush; each rank checks all words. Then the same without
+   end, until the other rank is lost. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
         status = put_all(there, words, puts);
     tell("lost", sennit_last_error()->peer);
     free(words);
-    // The launcher ends all ranks after the first.
+    // The launcher ends all ranks when the first one exits.
     (void)sleep(2);
     return status == SENNIT_ERR_PEER_LOST ? 0 : 1;
 }

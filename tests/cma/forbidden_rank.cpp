@@ -1,13 +1,14 @@
-// One rank of a job in which the kernel refuses to copy to or from rank 1. The argument says why:
+// One rank of a job in which the kernel refuses to copy to or from rank 1. The argument names the
+// cause:
 //     seccomp         a filter on rank 1 makes the system calls fail with EPERM
 //     missing         the same with ENOSYS
 //     untraceable     no rank may trace others, and rank 1 may not be traced (PR_SET_DUMPABLE 0)
-//     user_namespace  rank 1 is in a user namespace of its own and has no rights outside of it
-//     later           the filter comes when all is running
-//     forced          as seccomp, and SENNIT_PATHS leaves nothing but cma
-//     run WORD...     becomes that program, with the filter on rank 1
-// What must hold: no rank ends by it, the reason can be read, and memory that is mapped is used.
-// Would break: an abort, a reason that is lost, a path that one side takes and the other does not.
+//     user_namespace  rank 1 is in its own user namespace and has no rights outside it
+//     later           the filter comes after the start
+//     forced          as seccomp, and SENNIT_PATHS allows only cma
+//     run WORD...     executes that program, with the filter on rank 1
+// No rank may end because of it, the reason can be read, and mapped memory works.
+// Would break: an abort, a lost reason, a path that one side uses and the other does not.
 #include <linux/capability.h>
 #include <sched.h>
 #include <sennit/sennit.h>
@@ -67,7 +68,7 @@ void give_up_tracing() {
     if (syscall(SYS_capset, &header, data) != 0) std::exit(kSkipped);
 }
 
-// By a filter that was there before, or by Yama.
+// A filter from outside this test, or Yama, forbids the copies.
 bool forbidden_anyway() {
     std::ifstream scope("/proc/sys/kernel/yama/ptrace_scope");
     int number = 0;
@@ -78,7 +79,7 @@ bool forbidden_anyway() {
     return false;
 }
 
-// What all ranks map is used as ever.
+// Memory that all ranks map works as usual.
 void use_mapped_memory(sennit_gptr segment) {
     const int rank = sennit_rank();
     const int size = sennit_size();
@@ -102,7 +103,7 @@ struct Private {
     std::vector<sennit_region> all;
 };
 
-// Tells the regions through mapped memory, as a program does that does not want the collective.
+// Exchanges the regions through mapped memory, like a program that avoids the collective call.
 void show_private(Private &own, sennit_gptr segment) {
     own.words[0] = sennit_rank() + 10;
     expect(sennit_register(own.words, sizeof own.words, 0, &own.mine), SENNIT_OK, "register");
@@ -242,7 +243,7 @@ int main(int count, char **words) {
         return run_refused("may not be traced");
     }
     if (scene == "user_namespace") {
-        // Where something else forbids it too, the reason names that.
+        // If the machine itself forbids it, the reason names that cause.
         if (forbidden_anyway() || (is_victim && unshare(CLONE_NEWUSER) != 0)) return kSkipped;
         return run_refused("user namespace");
     }

@@ -1,6 +1,6 @@
-"""`sennit info --peers` tells why private memory of a peer cannot be reached, and that it can elsewhere.
+"""`sennit info --peers` gives the reason why a peer's private memory cannot be reached, and shows the pairs that still copy.
 
-Would break: a table that shows only the path taken, or a reason of the wrong side.
+Would break: a table that shows only the path in use, or a reason from the wrong side.
 """
 import json
 import subprocess
@@ -30,7 +30,7 @@ assert "could not reach" in pairs[0, 1]["reasons"]["cma"], pairs[0, 1]
 assert "works" in pairs[0, 2]["reasons"]["cma"], pairs[0, 2]
 assert pairs[1, 0]["path"] == "mapped"
 
-# Memory that ranks register: what is on the heap moves to where peers map it, what is on the stack cannot.
+# Memory that ranks register: heap and static memory move to where peers map it, memory on the stack cannot.
 ranks = json.loads(info("--json"))["peers"]["ranks"]
 for rank in ranks:
     heap, static, stack = rank["registered_memory"]

@@ -1,5 +1,5 @@
-// The sentences about a kernel that refuses to copy from process to process, on files as the kernel
-// would show them. Would break: a refusal without a cause, or with one that is not the cause.
+// The explanation of a kernel's refusal to copy from process to process, from files as the kernel
+// would show them. Would break: a refusal without a cause, or with a wrong one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ constexpr const char *kSeccomp = "seccomp";
 constexpr const char *kYama = "kernel.yama.ptrace_scope";
 constexpr const char *kNamespace = "user namespace";
 
-// A machine that has neither file until a test makes one.
+// A machine that has neither file until a test creates one.
 class Refusal : public testing::Test {
   protected:
     void SetUp() override {
@@ -32,7 +32,7 @@ class Refusal : public testing::Test {
     }
     void TearDown() override { fs::remove_all(root_); }
 
-    // As /proc/self/status has the line: not the first, and another one begins like it.
+    // The line as in /proc/self/status: not the first line, and another line begins like it.
     void filter_is(int mode) {
         std::ofstream(root_ / "status")
             << "Name:\trank\nNoNewPrivs:\t1\nSeccomp:\t" << mode << "\nSeccomp_filters:\t1\n";

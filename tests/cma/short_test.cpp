@@ -1,8 +1,7 @@
-// Transfers of the path cma that come short and go on: the list that is left after a part was
-// moved, and ranks whose kernel moves a part of what it is asked for. The real kernel does so only
-// for more than 2 GiB, so this program stands between: its own process_vm_readv and
-// process_vm_writev pass a part of the list on. Would break: bytes that are skipped or moved twice
-// after a short call.
+// Short transfers on the path cma, and how they continue: the rest of a list after a part was
+// moved, and ranks whose kernel moves only a part. The real kernel does that only above 2 GiB, so
+// this program defines process_vm_readv and process_vm_writev, which pass on a part of the list.
+// Would break: bytes that are skipped or moved twice after a short call.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 #include <sys/syscall.h>
@@ -19,7 +18,7 @@
 
 namespace {
 
-// Calls move at most this many bytes; 0: as many as they are asked for.
+// Maximum bytes of one call; 0: no limit.
 std::atomic<std::size_t> most_bytes{0};
 std::atomic<int> short_calls{0};
 
@@ -40,7 +39,7 @@ ssize_t pass_on(long call, pid_t process, const iovec *local, std::size_t local_
 
 }  // namespace
 
-// In the place of the C library's.
+// Replace the C library's functions.
 extern "C" ssize_t process_vm_readv(pid_t process, const iovec *local, unsigned long local_count,
                                     const iovec *remote, unsigned long remote_count,
                                     unsigned long) {
@@ -55,7 +54,7 @@ extern "C" ssize_t process_vm_writev(pid_t process, const iovec *local, unsigned
 namespace sennit::transport {
 namespace {
 
-// Every byte's address, in order.
+// The address of every byte, in order.
 std::vector<std::uintptr_t> bytes_of(const iovec *list, std::size_t count) {
     std::vector<std::uintptr_t> all;
     for (std::size_t i = 0; i < count; ++i)
@@ -64,7 +63,7 @@ std::vector<std::uintptr_t> bytes_of(const iovec *list, std::size_t count) {
     return all;
 }
 
-// Runs of which some continue the one before on one side or on both.
+// Runs; some continue the run before on one side or both sides.
 std::vector<CopyRun> draw_runs(std::mt19937 &random, std::byte *buffer) {
     std::vector<CopyRun> runs(1 + random() % 12);
     std::uint64_t offset = random() % 100;
@@ -93,7 +92,7 @@ TEST(cma_short, what_is_left_of_a_batch_is_what_was_not_moved) {
                 remote.push_back(kBase + run.offset + at);
             }
         }
-        // Dropped at every byte in one go, and then the rest by steps of all sizes.
+        // Drops every possible first number of bytes, and then the rest in random steps.
         for (std::size_t first = 0; first <= local.size(); ++first) {
             RunBatch batch;
             ASSERT_EQ(batch.fill(kBase, runs.data(), runs.size()), runs.size());
@@ -119,7 +118,7 @@ TEST(cma_short, what_is_left_of_a_batch_is_what_was_not_moved) {
 
 constexpr std::size_t kBytes = 60000;
 
-// Pieces of both sides in order, without overlap; more than one system call takes.
+// Ordered pieces without overlap on either side; more than one system call takes.
 std::vector<sennit_piece> draw_pieces(std::mt19937 &random) {
     std::vector<sennit_piece> pieces(1 + random() % 700);
     std::int64_t remote = 0;
@@ -137,7 +136,7 @@ void fill(std::vector<std::uint8_t> &bytes, std::mt19937 &random) {
         byte = static_cast<std::uint8_t>(random());
 }
 
-// Puts and gets by single runs and by lists of them, towards memory that only this rank changes.
+// Puts and gets, single and indexed, on memory that only this rank changes.
 void transfer(sennit_gptr there, const std::uint8_t *memory) {
     std::mt19937 random(7);
     std::vector<std::uint8_t> mine(kBytes);

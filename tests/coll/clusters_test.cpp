@@ -1,5 +1,5 @@
-// How many words of other members a barrier of a large team touches. One thread makes the steps of
-// all ranks in turn, with the words of all members but one protected, and counts the faults.
+// The number of other members' words that a barrier of a large team touches. One thread takes the
+// steps of all ranks in turn, protects the words of all other members, and counts the faults.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ void count_touch(int, siginfo_t *info, void *) {
         _exit(9);
 }
 
-// A rank that knows as much of its peers as teams ask for; its control block is its first pages.
+// A rank with only the peer data that teams need. Its control block contains only the first pages.
 struct MadeUp {
     Rank rank;
     team::Team *team = nullptr;
@@ -44,7 +44,7 @@ constexpr std::uint32_t kSlot = 3;  // its words share no page with the doorbell
 constexpr std::size_t kControlBytes =
     offsetof(ControlBlock, first_teams) + sizeof(TeamSync) * kSlot;
 
-// Ranks of one node; `numas` says where each one runs. One thread makes the steps of all of them.
+// Ranks of one node; `numas` is the NUMA node of each. One thread takes the steps of all ranks.
 class MadeUpTeam {
   public:
     explicit MadeUpTeam(const std::vector<int> &numas) : numas_(numas) {
@@ -84,8 +84,8 @@ class MadeUpTeam {
     MadeUpTeam(const MadeUpTeam &) = delete;
     MadeUpTeam &operator=(const MadeUpTeam &) = delete;
 
-    // How many words of other members all ranks touch in a barrier, to which the last rank comes
-    // last.
+    // Runs a barrier in which the last rank arrives last; returns how many words of other members
+    // all ranks touch.
     std::size_t touches_of_barrier() {
         struct sigaction action {};
         struct sigaction before {};
@@ -108,7 +108,7 @@ class MadeUpTeam {
         return touches;
     }
 
-    // How many there are, each of one NUMA node.
+    // Returns the number of clusters; each must be on one NUMA node.
     std::size_t clusters() const {
         for (std::size_t i = 0; i < ranks_.size(); ++i) {
             const team::Team &team = *ranks_[i]->team;
@@ -134,7 +134,7 @@ class MadeUpTeam {
     std::vector<std::unique_ptr<MadeUp>> ranks_;
 };
 
-// Broken by a large team whose members read the lines of all: 64 ranks then touch 4032.
+// Broken by a large team whose members read every member's line: 64 ranks then touch 4032 words.
 TEST(clusters, a_barrier_of_64_ranks_touches_two_members_words_a_rank) {
     MadeUpTeam ranks(std::vector<int>(64, -1));
     EXPECT_EQ(ranks.clusters(), 4u);
@@ -142,7 +142,7 @@ TEST(clusters, a_barrier_of_64_ranks_touches_two_members_words_a_rank) {
         EXPECT_LE(ranks.touches_of_barrier(), 2u * 64);
 }
 
-// Broken by clusters that do not go by NUMA nodes: neighbours in the team run on different ones.
+// Broken by clusters that ignore NUMA nodes: neighbours in the team run on different nodes.
 TEST(clusters, eight_nodes_of_16_processors_are_eight_clusters) {
     std::vector<int> numas;
     for (int rank = 0; rank < 128; ++rank)
@@ -153,7 +153,7 @@ TEST(clusters, eight_nodes_of_16_processors_are_eight_clusters) {
         EXPECT_LE(ranks.touches_of_barrier(), 2u * 128);
 }
 
-// Broken by a small team that pays for counting: its members look at all lines.
+// Broken by a small team that pays for counters: its members read all lines.
 TEST(clusters, a_team_of_16_ranks_has_none) {
     MadeUpTeam ranks(std::vector<int>(16, 0));
     EXPECT_EQ(ranks.clusters(), 0u);

@@ -1,5 +1,5 @@
 // Posts of a rank that gives up its team's collective calls. A member may have seen the number of
-// an earlier post and be about to copy its payload.
+// an earlier post and be about to copy that post's payload.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -13,8 +13,8 @@ namespace {
 
 using namespace sennit::coll;
 
-// Would break: a reason that is written over the payload of a tiny post, which the member then
-// takes for the data of a broadcast that its root has ended with OK.
+// Would break: a reason written over the payload of a tiny post; the member would take it for the
+// data of a broadcast that returned SENNIT_OK at its root.
 TEST(Posts, of_a_rank_that_gives_up_keep_their_payload) {
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
     char word[8] = "";
@@ -27,14 +27,14 @@ TEST(Posts, of_a_rank_that_gives_up_keep_their_payload) {
     for (const SlotSize size : kSlotSizes)
         for (std::uint64_t i = 0; i < shape_of(size).slots; ++i)
             std::memset(payload_of_post(i, size), 'a', kTinyPayloadBytes);
-    (void)sennit_signal_destroy(SENNIT_SIGNAL_NULL);  // an error of the thread, as each reason is
+    (void)sennit_signal_destroy(SENNIT_SIGNAL_NULL);  // sets the thread's last error, the reason
     give_up(*state, SENNIT_ERR_TIMEOUT);
     char wanted[kTinyPayloadBytes];
     std::memset(wanted, 'a', sizeof wanted);
     for (const SlotSize size : kSlotSizes) {
         for (std::uint64_t i = 0; i < shape_of(size).slots; ++i) {
             EXPECT_EQ(std::memcmp(payload_of_post(i, size), wanted, sizeof wanted), 0);
-            // relaxed: of this thread.
+            // relaxed: written by this thread.
             EXPECT_EQ(header_at(*state->own, {i, size}).number.load(std::memory_order_relaxed),
                       kGaveUp);
         }

@@ -1,4 +1,5 @@
-// Meetings that are more than a barrier: the last one of the world, and the one of a free.
+// Synchronisations of frees, team calls, allocations, regions and large barriers: after a timeout a
+// repeated call continues. And a barrier that meets a finalize.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -13,7 +14,7 @@
 namespace sennit::test {
 namespace {
 
-// Broken by a free that waits longer than SENNIT_TIMEOUT, or whose repetition is another free.
+// Broken by a free that waits longer than SENNIT_TIMEOUT, or that starts anew when it is repeated.
 TEST(synchronisation, a_free_that_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
     Job job(2, "self,inproc");
@@ -41,7 +42,7 @@ TEST(synchronisation, a_free_that_timed_out_goes_on_when_it_is_called_again) {
 }
 
 // Broken by a destruction that waits longer than SENNIT_TIMEOUT in one of its two synchronisations,
-// or whose repetition begins anew.
+// or that starts anew when it is repeated.
 TEST(synchronisation, a_destruction_that_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
     Job job(2, "self,inproc");
@@ -49,7 +50,7 @@ TEST(synchronisation, a_destruction_that_timed_out_goes_on_when_it_is_called_aga
     job.run([&](int rank) {
         sennit_team team = SENNIT_TEAM_NULL;
         job.expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "sennit_team_split");
-        // Rank 0 in the first synchronisation, and then rank 1 in the second one.
+        // Rank 0 times out in the first synchronisation, and then rank 1 in the second one.
         while (timed_out < rank)
             std::this_thread::yield();
         if (sennit_team_destroy(team) != SENNIT_ERR_TIMEOUT)
@@ -74,13 +75,13 @@ TEST(synchronisation, a_destruction_that_timed_out_goes_on_when_it_is_called_aga
 void await_synchronisation(Rank &first) {
     const team::Team &world = team::world_of(first);
     const std::uint64_t epoch = team::world_of(*current_rank()).epoch + 1;
-    // relaxed: only that it has come counts.
+    // relaxed: only the arrival counts.
     while (world.own->arrived.epoch.load(std::memory_order_relaxed) < epoch)
         std::this_thread::yield();
 }
 
-// Broken by a creation whose vote waits longer than SENNIT_TIMEOUT, or whose repetition is another
-// one.
+// Broken by a creation whose vote waits longer than SENNIT_TIMEOUT, or that starts anew when it is
+// repeated.
 TEST(synchronisation, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(2, "self,inproc");
@@ -108,8 +109,8 @@ TEST(synchronisation, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by an allocation without a limit, one that does not name the rank that is late, or one
-// that leaves something behind: the next allocation would differ between the ranks.
+// Broken by an allocation that does not time out, does not name the late rank, or leaves something
+// behind: the next allocation would differ between the ranks.
 TEST(synchronisation, an_allocation_that_timed_out_names_the_late_rank_and_leaves_nothing) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(3, "self,inproc");
@@ -125,7 +126,7 @@ TEST(synchronisation, an_allocation_that_timed_out_names_the_late_rank_and_leave
             if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_STATE)
                 job.note("another synchronisation is let into that of the allocation");
             ++timed_out;
-            // The second one is the collective call for which the late rank waits.
+            // The late rank waits for the second one, a collective call.
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "the rest of the synchronisation");
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
         } else if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_ARG) {
@@ -143,8 +144,8 @@ TEST(synchronisation, an_allocation_that_timed_out_names_the_late_rank_and_leave
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by an allocation whose vote waits longer than SENNIT_TIMEOUT, or whose repetition is
-// another allocation.
+// Broken by an allocation whose vote waits longer than SENNIT_TIMEOUT, or that starts anew when it
+// is repeated.
 TEST(synchronisation, an_allocation_whose_vote_timed_out_gives_its_memory_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "1", 1);
     Job job(2, "self,inproc");
@@ -180,8 +181,8 @@ TEST(synchronisation, an_allocation_whose_vote_timed_out_gives_its_memory_when_i
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by an exchange of regions whose vote waits longer than SENNIT_TIMEOUT, or whose repetition
-// is another one.
+// Broken by an exchange of regions whose vote waits longer than SENNIT_TIMEOUT, or that starts anew
+// when it is repeated.
 TEST(synchronisation, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(2, "self,inproc");
@@ -216,8 +217,8 @@ TEST(synchronisation, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_i
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a barrier in clusters that counts a rank again after a timeout, does not name the ranks
-// that are late, or lets a rank pass that does not see what all did before.
+// Broken by a barrier in clusters that counts a rank twice after a timeout, does not name the late
+// rank, or lets a rank pass that does not see the stores of all before it.
 TEST(synchronisation, a_barrier_of_many_ranks_times_out_names_the_late_one_and_goes_on) {
     constexpr int kRanks = 20;
     Job job(kRanks, "self,inproc");
@@ -230,7 +231,7 @@ TEST(synchronisation, a_barrier_of_many_ranks_times_out_names_the_late_one_and_g
                 job.note("the barrier has no limit");
             ++timed_out;
         }
-        // All but the late one have come once all have timed out.
+        // When all other ranks have timed out, they have all arrived.
         while (timed_out < kRanks - 1)
             std::this_thread::yield();
         if (rank == 0) {
@@ -252,7 +253,7 @@ TEST(synchronisation, a_barrier_of_many_ranks_times_out_names_the_late_one_and_g
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a barrier in clusters that waits for a rank that is gone.
+// Broken by a barrier in clusters that waits for a lost rank.
 TEST(synchronisation, a_barrier_of_many_ranks_ends_when_one_is_gone) {
     constexpr int kRanks = 20;
     Job job(kRanks, "self,inproc");
@@ -268,7 +269,7 @@ TEST(synchronisation, a_barrier_of_many_ranks_ends_when_one_is_gone) {
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a rank that takes another one's sennit_barrier for its sennit_finalize.
+// Broken by a rank that mistakes a peer's sennit_barrier for its sennit_finalize.
 TEST(synchronisation, a_barrier_that_meets_a_finalize_is_an_error_of_one_side) {
     Job job(2, "self,inproc");
     sennit_status met = SENNIT_OK;

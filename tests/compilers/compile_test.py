@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles every source but the tests with other compilers; any warning fails.
+"""Compiles every source except the tests with other compilers; any warning fails.
 
     compile_test.py CMAKE SOURCES WORK [--suite SUITE] COMPILER...
 
-Checks syntax and types only (-fsyntax-only): a missing include, an unknown attribute and most warnings show, and it takes a
-third of the time. With --suite the compilers are those of another Debian release, in a root folder under WORK that debootstrap
-makes; that takes root and a mirror. Exits with 77 where a compiler cannot be had.
-Without it: a source that includes too little, or code that a newer compiler warns of, is found by users.
+Checks syntax and types only (-fsyntax-only), in a third of the time: finds a missing include, an unknown attribute and most
+warnings. With --suite the compilers come from another Debian release, in a root folder under WORK that debootstrap creates; this
+needs root and a mirror. Exits with 77 if a compiler is not available.
+Without it: users find a source that includes too little, or code that a newer compiler warns about.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SKIPPED = 77
-# What the sources that are compiled here include from elsewhere.
+# The packages with headers that these sources include.
 PACKAGES = ["libhwloc-dev", "libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libfabric-dev", "libfftw3-dev", "libhdf5-dev",
             "libopenblas-dev"]
 SETTINGS = {"CMAKE_BUILD_TYPE": "Release", "CMAKE_EXPORT_COMPILE_COMMANDS": "ON", "CMAKE_DISABLE_FIND_PACKAGE_OpenMP": "ON",
@@ -38,7 +38,7 @@ def run(command, **options):
 
 
 def compile_commands(cmake, sources, tree):
-    """[folder, source, words of the command behind the compiler] for each source."""
+    """Returns [folder, source, words of the command behind the compiler] for each source."""
     settings = [f"-D{name}={value}" for name, value in SETTINGS.items()]
     made = run([cmake, "-S", sources, "-B", tree, *settings])
     if made.returncode:
@@ -47,7 +47,7 @@ def compile_commands(cmake, sources, tree):
     for entry in json.loads((tree / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
         source = entry["file"]
-        while not words[0].startswith("-"):  # a compiler's launcher stands before the compiler
+        while not words[0].startswith("-"):  # a compiler launcher precedes the compiler
             words.pop(0)
         output = words.index("-o")
         del words[output:output + 2]
@@ -56,7 +56,7 @@ def compile_commands(cmake, sources, tree):
 
 
 def root_of(suite, compilers, work):
-    """A root folder with the compilers of that release, made at the first call."""
+    """Returns a root folder with the compilers of that release, created at the first call."""
     root = work / suite
     ready = root / "ready"
     wanted = " ".join([*compilers, *PACKAGES])
@@ -79,7 +79,7 @@ def root_of(suite, compilers, work):
 
 
 def enter(root, folders):
-    """Starts this script again where the root folder shows the sources; the mounts end with the process."""
+    """Starts this script again with the sources mounted in the root folder; the mounts end with the process."""
     for folder in folders:
         Path(f"{root}{folder}").mkdir(parents=True, exist_ok=True)
     mounts = "".join(f"mount --bind {shlex.quote(str(folder))} {shlex.quote(f'{root}{folder}')} && " for folder in folders)
