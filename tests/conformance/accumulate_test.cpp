@@ -1,9 +1,10 @@
-// Accumulate by random programs and a sequential oracle.
+// Random programs of accumulate, with a sequential oracle.
 //
-// Memory is cut into regions of 64 bytes. In each phase a region belongs to one rank, which may do
-// anything there and whose results are known exactly; or it is everybody's, with one type and one
-// operator whose order does not matter, and the oracle knows the end. All ranks draw the same
-// program and keep the same model. A failure can be shrunk (shrink.py).
+// Memory is divided into regions of 64 bytes. In each phase a region belongs either to one rank,
+// which may use any type and operator and whose results are known exactly, or to all ranks, with
+// one type and one operator that does not depend on the order, so that the oracle knows the final
+// values. All ranks draw the same program and keep the same model. A failure can be shrunk
+// (shrink.py).
 #include "harness.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using namespace conformance;
 namespace {
 
 constexpr std::size_t kRegionBytes = 64;
-constexpr std::size_t kRegions = 40;  // of each rank; more than one message of a task
+constexpr std::size_t kRegions = 40;  // per rank; more than one message of a task
 
 template <class T>
 T reference(sennit_operator op, T old, T value) {
@@ -77,7 +78,7 @@ void apply(sennit_operator op, std::uint8_t *memory, const std::uint8_t *source,
     }
 }
 
-// Floats are small whole numbers, whose sums are exact in any order, and factors are 1 and -1.
+// Floats are small whole numbers with exact sums in any order; factors are 1 and -1.
 template <class T>
 void draw(Random &random, std::uint8_t *value, sennit_operator op) {
     T drawn = static_cast<T>(random.next());
@@ -102,7 +103,7 @@ constexpr TypeInfo kTypes[] = {
 
 enum class Form { blocking, request, implicit, fetching, fetching_implicit };
 
-// Regions are taken together as far as they have the same use, so that some steps are long.
+// Neighbouring regions often get the same use, so that some steps are long.
 struct Use {
     const TypeInfo *type = nullptr;
     sennit_operator op = SENNIT_SUM;  // of a shared region
@@ -191,7 +192,7 @@ void Program::draw_uses() {
     }
 }
 
-// Random bytes are no numbers to add: regions of floats begin with 1, by their owner.
+// Random bytes may not be valid floats: the owner sets regions of floats to 1.
 void Program::start_floats_well() {
     for (std::size_t i = 0; i < uses_.size(); ++i) {
         const Use &use = uses_[i];
@@ -294,7 +295,8 @@ void Program::run_steps() {
             if (user == test_.rank) mine.push_back(std::move(step));
         }
     }
-    // Steps of one rank in a region of its own are done in order; in shared ones several at a time.
+    // Steps of a rank in its own region complete in order; in shared regions several are pending at
+    // once.
     std::vector<Step *> open;
     for (Step &step : mine) {
         test_.begin_step(step.number);
@@ -310,7 +312,7 @@ void Program::run_steps() {
         finish(*each);
 }
 
-// Each rank its own memory, element by element as bits; floats here have one form of each number.
+// Each rank compares its own memory, byte by byte: every float here has a single representation.
 void Program::compare() {
     std::vector<std::uint8_t> found(kRegions * kRegionBytes);
     test_.ok(sennit_get(found.data(), sennit_gptr_at(segment_, test_.rank), found.size()));
@@ -330,21 +332,22 @@ void Program::compare() {
 
 }  // namespace
 
-// Broken by an operator that is wrong for a type, a container that touches its neighbours, a piece
-// that is lost, cut at the wrong place or carried out twice.
+// Broken by an operator that is wrong for a type, a write that changes neighbours in the same
+// container, or a piece that is lost, cut at the wrong place or applied twice.
 RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAtomics) {
     test.programs(test.quick ? 2 : 12, [&] { Program(test).run(test.quick ? 6 : 20); });
 }
 
-// The same where a lock makes them take turns. Broken by a kernel that is wrong for a type, a way
-// that does not take the lock, or a task that is lost or carried out twice where it found it taken.
+// The same with memory whose updates take turns by a lock. Broken by a kernel that is wrong for a
+// type, a way that ignores the lock, or a task that is lost or applied twice because the lock was
+// taken.
 RANK_TEST(atomic, accumulates_that_take_turns_do_what_the_sequential_oracle_says, kAtomics) {
     test.programs(test.quick ? 2 : 12,
                   [&] { Program(test, SENNIT_ALLOC_ACCUMULATE).run(test.quick ? 6 : 20); });
 }
 
-// Broken by a call on a word, or a message to the owner, that does not take the lock of memory
-// whose arrays are changed by plain instructions; and by a lock that lies inside the memory.
+// Plain instructions change the arrays under the memory's lock. Broken by a call on a word, or a
+// message to the owner, that does not take this lock, and by a lock inside the memory.
 RANK_TEST(atomic, no_update_is_lost_between_arrays_and_words_that_take_turns, kAtomics) {
     constexpr std::size_t kWords = 100;
     const int rounds = test.quick ? 100 : 5000;
@@ -353,7 +356,7 @@ RANK_TEST(atomic, no_update_is_lost_between_arrays_and_words_that_take_turns, kA
     const sennit_gptr there = sennit_gptr_at(segment, test.size - 1);
     const std::vector<std::int64_t> ones(kWords, 1);
     for (int i = 0; i < rounds; ++i) {
-        // Arrays overlap in part: ranks begin at different places.
+        // Arrays overlap in part: each rank starts at another place.
         const std::size_t first = static_cast<std::size_t>(test.rank) * 3 % 50;
         const sennit_gptr begin =
             sennit_gptr_add(there, static_cast<std::int64_t>(first * sizeof(std::int64_t)));
@@ -377,13 +380,13 @@ RANK_TEST(atomic, no_update_is_lost_between_arrays_and_words_that_take_turns, kA
     test.free(segment);
 }
 
-// Broken by elements that are changed in a step which is not atomic: neighbours of all sizes are
-// changed by all ranks at once.
+// Broken by a step that changes elements without atomicity: all ranks change neighbours of all
+// sizes at once.
 RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAtomics) {
     const int rounds = test.quick ? 20 : 2000;
     const sennit_gptr segment = test.allocate(64);
     const sennit_gptr there = sennit_gptr_at(segment, 0);
-    // 8 bytes of int8, 4 of them of int16, one int32, a float, an int64, all in two lines' halves.
+    // Eight int8, four int16, one int32, a float and an int64: 32 bytes.
     const std::int8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     const std::int16_t halves[4] = {100, 200, 300, 400};
     const std::int32_t word = 70000;
@@ -399,7 +402,7 @@ RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAtomics) {
                                       SENNIT_SUM));
         test.ok(
             sennit_accumulate_nbi(sennit_gptr_add(there, 24), &large, 1, SENNIT_INT64, SENNIT_SUM));
-        // The word's own neighbours in its container, one at a time.
+        // One of the int8 elements, changed alone in its container.
         test.ok(sennit_accumulate_nbi(sennit_gptr_add(there, 1 + i % 7), bytes, 1, SENNIT_UINT8,
                                       SENNIT_SUM));
     }
@@ -457,7 +460,7 @@ RANK_TEST(atomic, minimum_and_maximum_know_signs_and_prefer_numbers_to_nan, kAto
     test.free(segment);
 }
 
-// Broken by a type that is taken for another one of its size, or that is changed in two steps.
+// Broken by a type mistaken for another of its size, or changed in two steps.
 RANK_TEST(atomic, accumulate_refuses_long_double_in_every_form, kAnything) {
     const sennit_gptr segment = test.allocate(sizeof(long double));
     const long double before = 1.5L;

@@ -1,5 +1,5 @@
-// Registered memory whose pages were moved to where peers map them. Where that is not the way of
-// the run (other paths, SENNIT_REGISTER) the tests hold what must hold all the same, and no more.
+// Registered memory whose pages were moved to where peers map them. In runs with other mechanisms
+// (other paths, SENNIT_REGISTER) the tests check only what holds there too.
 #include <sys/mman.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ bool is_adopted(Ranks &test, sennit_region region) {
     char text[200] = "";
     test.ok(sennit_region_reason(region, SENNIT_MECHANISM_ADOPT, text, sizeof text));
     test.equal(std::strcmp(text, "taken") == 0, mechanism == SENNIT_MECHANISM_ADOPT);
-    // Whatever was taken, there is a reason against the better ways.
+    // Each better mechanism has a reason why it was not taken.
     for (int better = SENNIT_MECHANISM_INPROC; better < static_cast<int>(mechanism); ++better) {
         test.ok(
             sennit_region_reason(region, static_cast<sennit_mechanism>(better), text, sizeof text));
@@ -48,7 +48,7 @@ Bytes allocate_bytes(std::size_t bytes) {
 
 constexpr std::size_t kPage = 4096;
 
-// How much of the mapping that holds the address is mapped by huge pages.
+// Kilobytes mapped by huge pages in the mapping that contains the address.
 std::uint64_t mapped_huge_kib(const void *place) {
     std::ifstream file("/proc/self/smaps");
     const auto address = reinterpret_cast<std::uintptr_t>(place);
@@ -69,16 +69,16 @@ std::uint64_t mapped_huge_kib(const void *place) {
 
 }  // namespace
 
-// Broken by a pointer to the page instead of the buffer, bounds of pages instead of bytes, or
-// operations that do not meet at one word.
+// Broken by a pointer to the page instead of the buffer, bounds in pages instead of bytes, or
+// operations that do not reach the same word.
 RANK_TEST(region, a_peer_has_the_exact_start_of_an_adopted_buffer_and_its_bounds, kTwoRanks) {
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{5000}, std::size_t{3} << 20}) {
         const Bytes memory = allocate_bytes(bytes + 8);
         fill(memory.get(), bytes, static_cast<std::uint64_t>(test.rank));
         sennit_region mine = SENNIT_REGION_NULL;
         test.ok(sennit_register(memory.get(), bytes, 0, &mine));
-        // Each rank's buffer lies where its own allocator put it: one may be adopted and the other
-        // not. The owner and who has the region say the same of it.
+        // Each rank's own allocator places its buffer, so one may be adopted and another not. The
+        // owner and a peer report the same mechanism.
         const auto next = static_cast<std::size_t>(test.next());
         const auto theirs = test.tell_all(mine)[next];
         const bool adopted = test.tell_all(is_adopted(test, mine) ? 1 : 0)[next] != 0;
@@ -127,8 +127,8 @@ RANK_TEST(region, all_ranks_count_in_one_adopted_word, kTwoRanks) {
     if (adopted && test.rank == 0) test.equal(*word, kTimes * test.size);
 }
 
-// Broken by pieces that a peer sees in another order or with gaps, and by one registration that
-// ends the memory of another.
+// Broken by pieces in another order or with gaps at a peer, and by a deregistration that ends the
+// memory of another region.
 RANK_TEST(region, overlapping_buffers_are_each_seen_as_one_piece, kTwoRanks) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(kPage, 12 * kPage));
     fill(memory, 12 * kPage, static_cast<std::uint64_t>(test.rank));
@@ -157,7 +157,7 @@ RANK_TEST(region, overlapping_buffers_are_each_seen_as_one_piece, kTwoRanks) {
     test.barrier();
 }
 
-// Broken by a table that believes itself: memory that was freed and comes again is another one.
+// Broken by a stale table entry: memory that was freed and allocated again is new memory.
 RANK_TEST(region, memory_that_comes_again_at_its_address_is_registered_anew, kAnything) {
     std::uintptr_t last = 0;
     int came_again = 0;
@@ -180,7 +180,7 @@ RANK_TEST(region, memory_that_comes_again_at_its_address_is_registered_anew, kAn
         test.ok(sennit_deregister(mine));
         test.barrier();
     }
-    // Sanitizers keep what was freed.
+    // Sanitizers keep freed memory.
     test.require(came_again > 0 || under_sanitizer(), "malloc has given the same memory again");
 }
 
@@ -203,7 +203,7 @@ RANK_TEST(region, two_teams_use_one_buffer, kTwoRanks) {
                        &value, 1));
     test.barrier();
     test.equal(memory.get()[9999], test.previous() + 1);
-    // The next one of its half, counted round, by what that team's exchange gave.
+    // The next rank in its half of the ranks (cyclic), from that team's exchange.
     const int own_place = test.rank / 2;
     const int half_size = (test.size + 1 - test.rank % 2) / 2;
     const auto by_half = static_cast<std::size_t>((own_place + 1) % half_size);
@@ -245,8 +245,8 @@ RANK_TEST(large_region, four_gib_are_reached_by_peers, kTwoRanks | kOnlyNamed) {
     test.barrier();
 }
 
-// Broken by a view of a peer whose address does not agree with the file's offset modulo 2 MiB:
-// small pages are mapped then.
+// Broken by a peer's view whose address differs from the file offset modulo 2 MiB: the kernel then
+// maps small pages.
 RANK_TEST(large_region, huge_pages_are_huge_at_the_peer_too, kTwoRanks | kOnlyNamed) {
     if (test.one_process) return;
     constexpr std::size_t kBytes = std::size_t{64} << 20;

@@ -1,5 +1,5 @@
-// The functions of sennit/atomic.h by type, for tests that are templates. Made from its own tables,
-// so that a function which is missing or misnamed there does not compile here.
+// The functions of sennit/atomic.h by type, for test templates. Generated from the tables of that
+// header, so a missing or misnamed function does not compile here.
 #pragma once
 
 #include <sennit/atomic.h>

@@ -1,5 +1,5 @@
-// Atomic operations on words and accumulate: each alone against plain arithmetic, then many ranks
-// at once, where totals, permutations and single winners say what must have happened.
+// Atomic operations on words and accumulate: each alone against plain arithmetic, then by many
+// ranks at once, where totals, permutations and single winners show the result.
 #include "harness.hpp"
 
 #include <algorithm>
@@ -130,7 +130,7 @@ sennit_gptr next_word(Ranks &test, sennit_gptr segment, std::int64_t offset) {
 
 }  // namespace
 
-// Broken by a function of the family that does another one's work, or takes another type's width.
+// Broken by a function that does the work of another one, or uses another type's width.
 RANK_TEST(atomic, every_operation_on_a_word_does_what_it_says, kAtomics) {
     const sennit_gptr segment = test.allocate(64);
     check_integer<std::int32_t>(test, next_word(test, segment, 4));
@@ -157,7 +157,7 @@ RANK_TEST(atomic, operations_with_requests_and_flush_do_the_same, kAtomics) {
     test.free(segment);
 }
 
-// Broken by an add that is no single step, is done twice, or not at all.
+// Broken by an add that is not a single step, or is applied twice or never.
 RANK_TEST(atomic, what_fetch_add_returns_to_all_ranks_is_a_permutation, kAtomics) {
     const int each = test.quick ? 60 : 2000;
     const sennit_gptr segment = test.allocate(64);
@@ -229,7 +229,7 @@ RANK_TEST(atomic, who_sees_the_flag_sees_what_was_put_before, kAtomics | kTwoRan
         while (seen < round) {
             test.ok(sennit_atomic_fetch_u64(mine, &seen));
             if (seen < round) {
-                // The previous rank may need this one's progress, and its core.
+                // The previous rank may need this rank's progress, and its processor.
                 int done = 0;
                 sennit_request request = SENNIT_REQUEST_NULL;
                 test.ok(sennit_test(&request, &done));
@@ -243,7 +243,7 @@ RANK_TEST(atomic, who_sees_the_flag_sees_what_was_put_before, kAtomics | kTwoRan
     test.free(segment);
 }
 
-// Broken by a fence that takes atomic operations for reads.
+// Broken by a fence that treats atomic operations as reads.
 RANK_TEST(atomic, fence_orders_operations_that_change_a_word, kAtomics) {
     const int rounds = test.quick ? 10 : 100;
     const sennit_gptr segment = test.allocate(64);
@@ -267,7 +267,7 @@ RANK_TEST(atomic, fence_orders_operations_that_change_a_word, kAtomics) {
     test.free(segment);
 }
 
-// Broken by an alignment that is looked at in the wrong place, or too late.
+// Broken by an alignment that is checked in the wrong place, or too late.
 RANK_TEST(atomic, words_that_are_not_aligned_or_leave_the_segment_are_refused, kAtomics) {
     const sennit_gptr segment = test.allocate(64);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
@@ -295,7 +295,7 @@ RANK_TEST(atomic, words_that_are_not_aligned_or_leave_the_segment_are_refused, k
     test.free(segment);
 }
 
-// Broken by an atomic operation on private memory that is done by copies, which others overtake.
+// Broken by an atomic operation on private memory made of copies, which others can overtake.
 RANK_TEST(atomic, registered_memory_is_operated_on_or_refused_and_never_copied, kAnything) {
     alignas(64) std::int64_t words[8] = {};
     sennit_region mine = SENNIT_REGION_NULL;

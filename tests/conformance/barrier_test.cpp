@@ -1,4 +1,4 @@
-// The barrier as a synchroniser.
+// The barrier as a synchronisation.
 #include "harness.hpp"
 
 #include <sched.h>
@@ -9,7 +9,7 @@ using namespace conformance;
 
 namespace {
 
-// A rank's delay before it comes: mostly none, sometimes long enough that others fall asleep.
+// A random delay before the barrier: usually none, sometimes long enough that others fall asleep.
 void dawdle(Ranks &test) {
     const std::uint64_t kind = test.own.below(40);
     if (kind == 0) std::this_thread::sleep_for(std::chrono::microseconds(1500));
@@ -23,8 +23,8 @@ std::uint64_t read_counter(Ranks &test, sennit_gptr counters, int peer) {
     return value;
 }
 
-// Every rank counts its rounds in memory of its own. Between its two barriers of a round everybody
-// must have counted up to this round and not further.
+// Every rank counts rounds in its own memory. Between the two barriers of a round every count must
+// equal this round.
 void count_rounds(Ranks &test, std::uint64_t rounds, int64_t slice_ns) {
     const sennit_gptr counters = test.allocate(64);
     const auto pass = [&] {
@@ -46,7 +46,7 @@ void count_rounds(Ranks &test, std::uint64_t rounds, int64_t slice_ns) {
     test.free(counters);
 }
 
-// Waits until every other rank has added 1 to the word, which is this rank's. No collective call.
+// Waits until every other rank has incremented this rank's word. No collective call.
 void wait_for_others(Ranks &test, sennit_gptr word) {
     test.ok(sennit_signal_wait_word(static_cast<std::uint64_t *>(sennit_ptr(word)), SENNIT_EQUAL,
                                     static_cast<std::uint64_t>(test.size - 1), SENNIT_FOREVER));
@@ -54,25 +54,25 @@ void wait_for_others(Ranks &test, sennit_gptr word) {
 
 }  // namespace
 
-// Broken by a rank that passes before all have come, or before what they did is seen.
+// Broken by a rank that passes before all have arrived, or before their stores are visible.
 RANK_TEST(barrier, nobody_passes_before_all_have_come, kAnything) {
     count_rounds(test, test.quick ? 100 : 1000, SENNIT_FOREVER);
 }
 
-// Broken by a barrier that counts an arrival twice when it is resumed after a timeout.
+// Broken by a barrier that counts an arrival twice after a timeout.
 RANK_TEST(barrier, a_barrier_that_timed_out_is_resumed, kAnything) {
     count_rounds(test, test.quick ? 30 : 100, 20'000);
 }
 
-// Broken by the same with no patience at all: 0 tries once.
+// Broken by the same with a timeout of 0, which tries once.
 RANK_TEST(barrier, a_timeout_of_zero_tries_once, kAnything) {
     count_rounds(test, test.quick ? 10 : 30, 0);
 }
 
-// Broken by a timeout that is not kept, or that lets the rank through.
+// Broken by a timeout that is not kept, or after which the rank passes.
 RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out,
           kTwoRanks | kFreeThreads | kAtomics | kOnce) {
-    const sennit_gptr tired = test.allocate(64);  // ranks that have waited for this one in vain
+    const sennit_gptr tired = test.allocate(64);  // counts ranks that timed out
     test.ok(sennit_atomic_set_u64(sennit_gptr_at(tired, test.rank), 0));
     for (int late = 0; late < test.size; ++late) {
         test.barrier();
@@ -89,7 +89,7 @@ RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out,
     test.free(tired);
 }
 
-// Broken by a TIMEOUT that does not tell which ranks have not arrived.
+// Broken by a SENNIT_ERR_TIMEOUT that does not name the missing ranks.
 RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLoadStore | kOnce) {
     const int late = test.size - 1;
     const std::string name = "rank " + std::to_string(late) + " has not arrived";
@@ -104,7 +104,7 @@ RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLo
                                  sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
                                  SENNIT_FOREVER));
     } else {
-        // All others are there before any gives up.
+        // All other ranks have arrived before any of them gives up.
         sennit_status status = SENNIT_ERR_TIMEOUT;
         for (int i = 0; i < 50; ++i) {
             status = sennit_barrier(SENNIT_TEAM_WORLD, 5'000'000);
@@ -124,8 +124,7 @@ RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLo
     test.free(flag);
 }
 
-// Broken by ranks in calls that cannot meet, which wait without end, or do not learn of each
-// other.
+// Broken by ranks in different calls that wait without end, or do not learn of each other.
 RANK_TEST(barrier, ranks_in_two_different_calls_are_told_of_each_other,
           kTwoRanks | kLoadStore | kOnce) {
     sennit_team team{};
@@ -145,11 +144,11 @@ RANK_TEST(barrier, ranks_in_two_different_calls_are_told_of_each_other,
     test.barrier();
 }
 
-// Broken by a collective call that is let into the middle of a barrier.
+// Broken by a collective call that is allowed in the middle of a barrier.
 RANK_TEST(barrier, a_barrier_under_way_keeps_other_collective_calls_out,
           kTwoRanks | kFreeThreads | kAtomics) {
     const sennit_gptr segment = test.allocate(64);
-    const sennit_gptr refused = sennit_gptr_at(segment, 0);  // ranks that have been refused
+    const sennit_gptr refused = sennit_gptr_at(segment, 0);  // counts refused ranks
     if (test.rank == 0) test.ok(sennit_atomic_set_u64(refused, 0));
     test.barrier();
     if (test.rank == 0) {

@@ -1,4 +1,4 @@
-// Notified puts and gets of a batch.
+// Notified puts and gets in batches.
 #include <algorithm>
 
 #include "signals.hpp"
@@ -31,7 +31,7 @@ sennit_block make_block(Ranks &test, sennit_gptr memory, std::size_t bytes, senn
     return made;
 }
 
-// All of the batch, from where it ends as often as an owner is behind.
+// Runs the whole batch, and continues where it stopped each time an owner is behind.
 void run_all(Ranks &test, BatchCall *call, std::vector<sennit_notify_part> &parts) {
     const std::uint64_t word = 0;
     for (std::size_t first = 0;;) {
@@ -58,7 +58,7 @@ void detach_all(Ranks &test, const std::vector<sennit_peer_block> &peers) {
         test.ok(sennit_block_detach(peer));
 }
 
-// What the tests of one message after the other share: a block of each rank and its signals.
+// For the tests with single messages: a block of each rank and its signals.
 struct Small {
     Ranks &test;
     const sennit_gptr memory;
@@ -90,7 +90,7 @@ struct Small {
         test.is(sennit_put_notify_batch(parts.size(), parts.data(), &count), status);
         test.equal(count, done);
     }
-    // The owner refuses the message at `surplus`, and all behind it.
+    // The owner refuses the message at `surplus` and all messages after it.
     void is_too_many(std::vector<sennit_notify_part> &parts, std::size_t surplus) {
         std::size_t count = 77;
         const sennit_status status = sennit_put_notify_batch(parts.size(), parts.data(), &count);
@@ -106,8 +106,8 @@ constexpr sennit_notice in_epoch(std::uint64_t epoch) {
 
 }  // namespace
 
-// Broken by a part that is left out, sent twice, counted before its data is there or in another
-// epoch, also when the batch is made again from where it ended. Senders run an epoch ahead.
+// Broken by a part that is left out, sent twice, counted before its data arrives or counted in
+// another epoch, also when the batch continues after a stop. Senders run an epoch ahead.
 RANK_TEST(notify, a_batch_of_puts_to_all_ranks_is_there_when_the_signals_fire, kAnything) {
     const std::size_t part = 512;
     const auto size = static_cast<std::size_t>(test.size);
@@ -146,8 +146,7 @@ RANK_TEST(notify, a_batch_of_puts_to_all_ranks_is_there_when_the_signals_fire, k
     test.free(memory);
 }
 
-// Broken by an event that tells of a read before it is over, or by signals in sets that are not
-// marked.
+// Broken by an event that reports a read before its end, or by signals whose sets are not marked.
 RANK_TEST(notify, a_batch_of_gets_tells_each_owner_once, kAnything) {
     const std::size_t bytes = 3000;
     const auto size = static_cast<std::size_t>(test.size);
@@ -178,7 +177,7 @@ RANK_TEST(notify, a_batch_of_gets_tells_each_owner_once, kAnything) {
     test.free(memory);
 }
 
-// Broken by a batch that moves something before it has looked at all of it.
+// Broken by a batch that moves data before it has checked every part.
 RANK_TEST(notify, a_batch_of_which_one_part_is_wrong_moves_nothing, kAnything) {
     Small small(test);
     std::size_t done = 77;
@@ -212,10 +211,10 @@ RANK_TEST(notify, a_batch_of_which_one_part_is_wrong_moves_nothing, kAnything) {
     small.end();
 }
 
-// Broken by a count of what is done that is not so, or data of parts behind the one that was early.
+// Broken by a wrong count of finished parts, or by data of parts after the early one.
 RANK_TEST(notify, a_batch_that_ends_early_says_how_far_it_came_and_goes_on_from_there, kAnything) {
     Small small(test);
-    // Two of this epoch, two of the next, and two that the owner does not take yet.
+    // Two messages of this epoch, two of the next, and two that the owner does not accept yet.
     const sennit_notice notices[3] = {in_epoch(0), in_epoch(1), in_epoch(2)};
     std::vector<sennit_notify_part> parts;
     for (std::size_t i = 0; i < 6; ++i)
@@ -239,7 +238,7 @@ RANK_TEST(notify, a_batch_that_ends_early_says_how_far_it_came_and_goes_on_from_
     small.end();
 }
 
-// Broken by a message too many that is said to be done, or a local signal that counts it.
+// Broken by a surplus message that is reported as done, or that the local signal counts.
 RANK_TEST(notify, a_batch_ends_at_the_message_that_is_too_many, kAnything) {
     Small small(test);
     const sennit_notice counted{SENNIT_SIGNAL_NULL, small.local, 0, 0};

@@ -1,4 +1,4 @@
-// Channels whose writer may be some messages ahead of the reader (SENNIT_CHANNEL_AHEAD).
+// Channels whose writer may run several messages ahead of the reader (SENNIT_CHANNEL_AHEAD).
 #include <algorithm>
 
 #include "channels.hpp"
@@ -15,8 +15,8 @@ std::uint32_t messages_of(Ranks &test, sennit_channel channel, std::uint32_t lea
 
 }  // namespace
 
-// Broken by a writer that is let one message further ahead, or one less; by a reader that sees more
-// or fewer than there are; or by messages that are given back without having been read.
+// Broken by a writer that may run one message too far, or one too few; by a reader that sees a
+// wrong number of messages; or by messages that are released without having been read.
 RANK_TEST(channel, as_many_messages_are_under_way_as_the_flag_says, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const int peer = (test.rank ^ 1) < test.size ? test.rank ^ 1 : test.rank;
@@ -30,7 +30,7 @@ RANK_TEST(channel, as_many_messages_are_under_way_as_the_flag_says, kAnything) {
         test.equal(messages, 77u);
         test.is(sennit_channel_have_read(channel), SENNIT_ERR_STATE);
         test.barrier();
-        // Both ranks write and read, each in its direction.
+        // Both ranks write and read, each in its own direction.
         const auto read_one = [&] {
             test.equal(messages_of(test, channel, ahead), ahead);
             test.equal(messages_of(test, channel, 1), ahead);
@@ -59,7 +59,7 @@ RANK_TEST(channel, as_many_messages_are_under_way_as_the_flag_says, kAnything) {
     }
 }
 
-// Broken by a count that comes round too early, or by a part that is written while it is read.
+// Broken by a count that wraps too early, or by a part that is written while it is read.
 RANK_TEST(channel, parts_used_in_turn_carry_each_message_once, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !test.load_store) return;
     constexpr std::uint64_t kMost = SENNIT_CHANNEL_AHEAD_MOST;
@@ -78,7 +78,7 @@ RANK_TEST(channel, parts_used_in_turn_carry_each_message_once, kTwoRanks) {
                 test.ok(sennit_channel_have_written(opened[0]));
                 continue;
             }
-            // At times all that may come is waited for, so that the writer is kept waiting.
+            // Sometimes the reader waits for all possible messages, so that the writer must wait.
             const std::uint64_t least = number % 7 == 0 ? std::min(ahead, count - number) : 1;
             if (ready < least)
                 ready = messages_of(test, opened[0], static_cast<std::uint32_t>(least));
@@ -93,7 +93,7 @@ RANK_TEST(channel, parts_used_in_turn_carry_each_message_once, kTwoRanks) {
     test.free(memory);
 }
 
-// Broken by a close that takes the leave to write for word that all was read, or by a wait for
+// Broken by a close that mistakes permission to write for the end of all reads, or by a wait for
 // messages that will not come.
 RANK_TEST(channel, a_close_waits_for_all_messages_that_are_under_way, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
@@ -111,7 +111,7 @@ RANK_TEST(channel, a_close_waits_for_all_messages_that_are_under_way, kTwoRanks)
         test.equal(messages_of(test, flags[0], 1), 1u);
         test.ok(sennit_channel_have_read(flags[0]));
         test.equal(messages_of(test, opened[0], 3), 3u);
-        // The other closes, so a fourth does not come; these three are there all the same.
+        // The writer closes, so a fourth message will not come; the three messages remain readable.
         test.is(sennit_channel_wait_messages(opened[0], 4, SENNIT_FOREVER, &messages),
                 SENNIT_ERR_STATE);
         for (std::uint32_t left = 3; left != 0; --left) {
@@ -127,7 +127,7 @@ RANK_TEST(channel, a_close_waits_for_all_messages_that_are_under_way, kTwoRanks)
     close(test, flags);
 }
 
-// Broken by a count of messages that was known and is not brought up to date by the other calls.
+// Broken by a cached count of messages that the other calls do not update.
 RANK_TEST(channel, messages_are_counted_where_one_is_under_way_too, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     const Opened opened = open(test, {{1 - test.rank, nullptr, 0}});
@@ -151,8 +151,7 @@ RANK_TEST(channel, messages_are_counted_where_one_is_under_way_too, kTwoRanks) {
     close(test, opened);
 }
 
-// Broken by a number that is cut to the bits it has, or a mirror that is copied over what is
-// unread.
+// Broken by a number cut to its bits, or a mirror copied over unread messages.
 RANK_TEST(channel, numbers_of_messages_that_can_not_be_are_refused, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     const int peer = 1 - test.rank;
@@ -162,7 +161,7 @@ RANK_TEST(channel, numbers_of_messages_that_can_not_be_are_refused, kTwoRanks) {
         Opened opened;
         test.is(try_open({{peer, nullptr, 0}}, flags, SENNIT_FOREVER, &opened), SENNIT_ERR_ARG);
     }
-    // One message is a channel without the flag, and may have a mirror.
+    // AHEAD(1) is a channel without the flag, and may have a mirror.
     const unsigned one = SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_AHEAD(1);
     close(test, open(test, {{peer, nullptr, 0}}, test.rank == 0 ? one : SENNIT_CHANNEL_MIRROR));
 }

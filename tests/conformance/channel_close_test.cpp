@@ -1,5 +1,5 @@
-// Channels that end: in every order, with messages unread, by the thousand, and with a call that
-// failed.
+// The end of channels: in every order, with unread messages, by the thousand, and with a failed
+// call.
 #include <dirent.h>
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@
 
 using namespace conformance;
 
-// Broken by a close that waits for the other's, or forgets a message.
+// Broken by a close that waits for the other side's close, or loses a message.
 RANK_TEST(channel, close_waits_until_its_messages_are_read_and_not_for_the_other_close, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(24);
@@ -26,7 +26,7 @@ RANK_TEST(channel, close_waits_until_its_messages_are_read_and_not_for_the_other
         if (test.rank == 0) {
             send_word(test, opened, 0, 11);
             send_word(test, opened, 1, 12);
-            // Not all is read: nothing is closed, and everything works.
+            // Unread messages remain: nothing is closed, and all channels work.
             test.is(sennit_channel_close(opened.channels.data(), 3, 2 * kMillisecond),
                     SENNIT_ERR_TIMEOUT);
             test.equal(flag_of(test, sennit_channel_can_write, opened[2]), 1);
@@ -56,7 +56,7 @@ RANK_TEST(channel, close_waits_until_its_messages_are_read_and_not_for_the_other
     test.free(memory);
 }
 
-// Broken by two that wait for each other to read.
+// Broken by two closing ranks that wait for each other to read.
 RANK_TEST(channel, two_that_close_with_messages_unread_do_not_wait_for_each_other, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);
@@ -91,8 +91,9 @@ RANK_TEST(channel, who_waits_is_told_that_the_other_has_closed, kTwoRanks | kFre
     test.barrier();
 }
 
-// One target comes and another does not. Broken by an error that leaves the first one open here, or
-// unaware there. Rank 1 may come late, on a busy machine: rank 0 tries until it says that it met.
+// One target opens and another does not. Broken by an error that leaves the first channel open
+// here, or its target unaware. Rank 1 may be late on a busy machine: rank 0 repeats until rank 1
+// reports that they met.
 RANK_TEST(channel, a_target_that_had_met_finds_the_channel_of_a_failed_call_closed, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     if (test.size < 3) return;
@@ -121,7 +122,7 @@ RANK_TEST(channel, a_target_that_had_met_finds_the_channel_of_a_failed_call_clos
     test.free(memory);
 }
 
-// Broken by halves, places or registrations that are not given back, or handles that come back.
+// Broken by halves, slots or registrations that are not given back, or handles used again.
 RANK_TEST(channel, channels_come_and_go_by_the_thousand, kOnce) {
     if (!channels_lead_everywhere(test)) return;
     const int peer = test.rank ^ 1;
@@ -151,7 +152,7 @@ RANK_TEST(channel, channels_come_and_go_by_the_thousand, kOnce) {
 
 namespace {
 
-// What the process has, as the kernel counts it.
+// Descriptors and mappings of the process, as the kernel counts them.
 struct Held {
     int descriptors = 0;
     int mappings = 0;  // of memory files
@@ -169,7 +170,7 @@ Held look() {
     return held;
 }
 
-// One rank after the other, when all have come: the look itself opens a file. Collective.
+// One rank after the other, when all have arrived: counting itself opens a file. Collective.
 Held held_now(Ranks &test) {
     Held held;
     test.barrier();
@@ -180,8 +181,7 @@ Held held_now(Ranks &test) {
     return held;
 }
 
-// Buffers of the program for many attempts: one that is adopted where that is the way, and one that
-// never is.
+// Buffers for many attempts: one that is adopted where possible, and one that never is.
 struct Buffers {
     static constexpr std::size_t kBytes = 4096;
     void *own = std::aligned_alloc(kBytes, kBytes);
@@ -200,10 +200,10 @@ struct Buffers {
 
 constexpr int kKindsOfAttempts = 6;
 
-// One attempt of two ranks with each other: a channel that is opened, used and closed; one for
-// which the other does not come; one whose buffer has no pointer; one whose sides differ; one with
-// the rank itself and the other twice, over unaligned, overlapping, empty and unequal buffers; and
-// one with a target that does not exist behind one that does.
+// One attempt between two ranks, by kind: a channel that is opened, used and closed; a peer that
+// does not come; a buffer without a pointer; different flags on the two sides; channels to itself
+// and twice to the peer, over unaligned, overlapping, empty and unequal buffers; a valid target
+// followed by one that does not exist.
 void attempt(Ranks &test, const Buffers &buffers, int kind) {
     const int peer = 1 - test.rank;
     const unsigned copies = test.rank == 0 ? SENNIT_CHANNEL_MIRROR : 0;
@@ -217,7 +217,7 @@ void attempt(Ranks &test, const Buffers &buffers, int kind) {
             test.ok(sennit_channel_have_read(opened[0]));
             return close(test, opened);
         case 1:
-            // The other is here too at some times, and gives up as well.
+            // Sometimes the peer is here too, and it gives up as well.
             status = try_open({{peer, buffers.own, 8}}, kFlags, 0, &opened);
             if (status == SENNIT_OK) return close(test, opened);
             return test.is(status, SENNIT_ERR_TIMEOUT);
@@ -252,7 +252,7 @@ void attempts(Ranks &test, const Buffers &buffers, int kind, int rounds) {
     test.barrier();
 }
 
-// Some machines forbid to copy between processes.
+// Some machines forbid copies between processes.
 bool may_copy(Ranks &test, const Buffers &buffers) {
     Opened opened;
     sennit_status status = SENNIT_ERR_UNSUPPORTED;
@@ -262,7 +262,7 @@ bool may_copy(Ranks &test, const Buffers &buffers) {
     return test.tell_all(status)[0] == SENNIT_OK;
 }
 
-// A peer beyond a network is refused before anything is kept for it.
+// A peer beyond a network is refused before any resource is kept for it.
 void check_refusals_of_far_peers(Ranks &test, int rounds) {
     const Buffers buffers;
     const Held before = held_now(test);
@@ -278,7 +278,7 @@ void check_refusals_of_far_peers(Ranks &test, int rounds) {
     test.equal(after.mappings, before.mappings);
 }
 
-// Attempts of each kind, after which all is as before the first.
+// Makes attempts of each kind; afterwards descriptors and mappings are as before.
 void check_attempts(Ranks &test, int rounds) {
     const Buffers buffers;
     if (!may_copy(test, buffers)) return;
@@ -295,22 +295,22 @@ void check_attempts(Ranks &test, int rounds) {
 
 }  // namespace
 
-// Broken by a descriptor, a mapping, a registration, a half or a place that an attempt keeps: each
-// way to end has its own code. A chunk has 255 halves, so one that is lost each time shows.
+// Broken by a descriptor, mapping, registration, half or slot that an attempt keeps: each kind of
+// end has its own code. A chunk has 255 halves, so a loss of one per attempt shows.
 RANK_TEST(channel, attempts_of_every_kind_leave_nothing_behind, kTwoRanks | kOnce) {
     const int rounds = test.quick ? 20 : 300;
     if (channels_lead_everywhere(test)) return check_attempts(test, rounds);
     check_refusals_of_far_peers(test, rounds);
 }
 
-// A rank has 16383 segments and as many channels. Broken by one of either that is kept, or a number
-// that does not come round.
+// A rank has 16383 segments and as many channels. Broken by a leak of either, or a number that does
+// not wrap.
 RANK_TEST(channel_numbers, more_attempts_than_there_are_numbers_leave_nothing_behind,
           kTwoRanks | kOnlyNamed) {
     if (channels_lead_everywhere(test)) check_attempts(test, 17000);
 }
 
-// Broken by memory, mappings or registrations that only closing gives back, or by handles that
+// Broken by memory, mappings or registrations that only a close gives back, or by handles that
 // outlive their rank.
 RANK_TEST(channel, a_rank_may_end_with_channels_open, kNoWorld) {
     sennit_channel left = SENNIT_CHANNEL_NULL;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kNotReady = SENNIT_CHANNEL_NOT_READY;
 
-// Longer than a wait polls, so that who waits for this rank sleeps.
+// Longer than a wait polls, so that a peer that waits for this rank sleeps.
 void pass_time() {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
@@ -47,8 +47,8 @@ void counts_are(Ranks &test, sennit_channel channel, std::uint64_t written, std:
 
 }  // namespace
 
-// Broken by a new channel that may be written at once, a call that says ready and counts as a
-// message, or one that gives the writer fewer messages, or more, than the channel has.
+// Broken by a new channel that is writable at once, a ready call that counts as a message, or one
+// that gives the writer a wrong number of messages.
 RANK_TEST(channel, a_new_channel_is_written_only_when_its_reader_is_ready, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const int peer = (test.rank ^ 1) < test.size ? test.rank ^ 1 : test.rank;
@@ -72,7 +72,7 @@ RANK_TEST(channel, a_new_channel_is_written_only_when_its_reader_is_ready, kAnyt
         test.barrier();
         for (std::uint32_t i = 0; i < ahead; ++i)
             read_one(test, channel);
-        // More than the word counts before it comes round.
+        // More than the counter holds before it wraps.
         for (int i = 0; i < 300; ++i) {
             write_one(test, channel);
             read_one(test, channel);
@@ -83,8 +83,8 @@ RANK_TEST(channel, a_new_channel_is_written_only_when_its_reader_is_ready, kAnyt
     }
 }
 
-// Broken by a writer that gets in while the reader still uses its buffer, with each way that the
-// data of a message goes.
+// Broken by a writer that gets in while the reader still uses its buffer, on each way of a
+// message's data.
 RANK_TEST(channel, what_used_the_buffer_before_is_over_when_the_writer_gets_in, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     constexpr std::size_t kWords = 512;
@@ -104,14 +104,14 @@ RANK_TEST(channel, what_used_the_buffer_before_is_over_when_the_writer_gets_in, 
             for (std::size_t i = 0; i < kWords; ++i)
                 test.equal(own[i], value + i);
         };
-        // Each is a reader whose buffer is in use for some time, and then a writer.
+        // Each rank is first a reader with a buffer in use, and then a writer.
         fill_own(7000);
         if (test.own.one_in(4)) pass_time();
         check_own(7000);
         fill_own(8000);
         check_own(8000);
         test.ok(sennit_channel_have_read(opened[0]));
-        // With PULL a mirror's data comes from the writer's buffer, else it goes to the reader's.
+        // With PULL a mirror copies from the writer's buffer, otherwise to the reader's.
         const bool may_pull = (flags & SENNIT_CHANNEL_PULL) != 0;
         sennit_channel_info info{};
         test.ok(sennit_channel_query(opened[0], &info));
@@ -132,7 +132,7 @@ RANK_TEST(channel, what_used_the_buffer_before_is_over_when_the_writer_gets_in, 
     test.free(memory);
 }
 
-// Broken by a direction that is made ready by what is written or read in the other.
+// Broken by a write or read in one direction that makes the other one ready.
 RANK_TEST(channel, each_direction_has_a_reader_that_is_ready_or_not, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     const Opened flags = open(test, {{1 - test.rank, nullptr, 0}}, 0);
@@ -163,7 +163,7 @@ RANK_TEST(channel, each_direction_has_a_reader_that_is_ready_or_not, kTwoRanks) 
     close(test, flags);
 }
 
-// Broken by a word of the writing thread that takes back what the reading thread has said.
+// Broken by a store of the writing thread that undoes the reading thread's ready.
 RANK_TEST(channel, one_thread_may_write_while_the_other_says_that_it_is_ready,
           kTwoRanks | kFreeThreads) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
@@ -182,8 +182,8 @@ RANK_TEST(channel, one_thread_may_write_while_the_other_says_that_it_is_ready,
     }
 }
 
-// Broken by a close that waits for a reader who has nothing to read, a wait that goes on after the
-// other has closed, or a half that is handed out with what an earlier channel left there.
+// Broken by a close that waits for a reader without messages, a wait that continues after the other
+// side has closed, or a half that still has the state of an earlier channel.
 RANK_TEST(channel, a_channel_whose_readers_never_were_ready_closes_like_any_other, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     for (int round = 0; round < (test.quick ? 10 : 100); ++round) {
@@ -207,7 +207,7 @@ RANK_TEST(channel, a_channel_whose_readers_never_were_ready_closes_like_any_othe
     }
 }
 
-// Broken by an end that takes the other's flags for its own.
+// Broken by an end that mistakes the other end's flags for its own.
 RANK_TEST(channel, both_ends_say_whether_readers_are_ready_at_first, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     Opened opened;

@@ -1,4 +1,4 @@
-// Channels: hand-overs, opening in every order, and what is refused.
+// Channels: hand-overs, opening in every order, and refusals.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 using namespace conformance;
 
-// Broken by a count that is stored before the message, a hand-over that is lost or comes twice, or
+// Broken by a count that is stored before its message, a hand-over that is lost or doubled, or
 // directions that share a count.
 RANK_TEST(channel, messages_arrive_once_and_in_order_in_both_directions, kAnything) {
     if (!channels_lead_everywhere(test)) return;
@@ -19,8 +19,8 @@ RANK_TEST(channel, messages_arrive_once_and_in_order_in_both_directions, kAnythi
     auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
     const Opened opened =
         open(test, {{test.next(), own, bytes}, {test.previous(), own + bytes, bytes}});
-    // Of two ranks both channels lead to the same one, and of one both to itself: the first of the
-    // one side is the first of the other. Of more, the first leads on and the second back.
+    // With one or two ranks both channels lead to the same rank, and the first channel of one side
+    // is the first of the other. With more, the first leads to the next rank and the second back.
     const std::size_t back = test.size > 2 ? 1 : 0;
     std::vector<std::uint8_t> message(bytes);
     const std::uint64_t count = test.quick ? 50 : 400;
@@ -46,8 +46,8 @@ RANK_TEST(channel, messages_arrive_once_and_in_order_in_both_directions, kAnythi
     test.free(memory);
 }
 
-// Broken by a pointer to the start of the page or the segment, a size that is the caller's own, or
-// bytes beside the buffer that are written.
+// Broken by a pointer to the start of the page or the segment, the caller's own size, or a write
+// beside the buffer.
 RANK_TEST(channel, the_pointer_is_the_peers_buffer_to_the_byte, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const auto bytes_of = [](int rank) { return static_cast<std::size_t>(17 + 13 * rank); };
@@ -87,7 +87,7 @@ RANK_TEST(channel, the_pointer_is_the_peers_buffer_to_the_byte, kAnything) {
     test.free(memory);
 }
 
-// Broken by handshakes that are worked on one after the other: then this waits for ever.
+// Broken by handshakes that run one after the other: the test then never ends.
 RANK_TEST(channel, targets_are_met_in_any_order, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const auto size = static_cast<std::size_t>(test.size);
@@ -112,8 +112,7 @@ RANK_TEST(channel, targets_are_met_in_any_order, kAnything) {
     test.free(memory);
 }
 
-// Broken by the second of two handshakes that begins before the first has ended, or takes its
-// place.
+// Broken by a second handshake that starts before the first has ended, or takes its place.
 RANK_TEST(channel, a_target_named_twice_has_two_channels_in_order, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(64);
@@ -136,12 +135,12 @@ RANK_TEST(channel, a_target_named_twice_has_two_channels_in_order, kAnything) {
     test.free(memory);
 }
 
-// Broken by an attempt that leaves its number, its half or its registration behind.
+// Broken by an attempt that leaves its number, half or registration behind.
 RANK_TEST(channel, a_side_that_never_opens_is_a_timeout_and_meets_a_later_attempt, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
-    // Rank 0 gives up some times, then rank 1 does, then both come.
+    // Rank 0 gives up several times, then rank 1 does, then both open.
     for (int late = 0; late < 2; ++late) {
         for (int attempt = 0; test.rank == late && attempt < 5; ++attempt) {
             Opened opened;
@@ -164,8 +163,8 @@ RANK_TEST(channel, a_side_that_never_opens_is_a_timeout_and_meets_a_later_attemp
     test.free(memory);
 }
 
-// Two that give up and come again at random: whenever one says the channel is open, so does the
-// other, and it is the same one. Broken by any step of the handshake that is two instants.
+// Both sides give up and try again at random. If one side reports an open channel, so does the
+// other, and it is the same channel. Broken by any step of the handshake that is not atomic.
 RANK_TEST(channel, both_sides_agree_whether_a_channel_is_open, kTwoRanks | kOnce) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);
@@ -205,7 +204,7 @@ RANK_TEST(channel, a_hand_over_needs_permission, kAnything) {
     test.equal(flag_of(test, sennit_channel_can_write, channel), 1);
     test.barrier();
     send_word(test, opened, 0, 7);
-    // Neither has read, so neither may write.
+    // Neither side has read, so neither may write.
     test.equal(flag_of(test, sennit_channel_can_write, channel), 0);
     test.is(sennit_channel_have_written(channel), SENNIT_ERR_STATE);
     test.is(sennit_channel_wait_write(channel, 0), SENNIT_ERR_TIMEOUT);
@@ -225,7 +224,7 @@ RANK_TEST(channel, a_hand_over_needs_permission, kAnything) {
     test.free(memory);
 }
 
-// Broken by two ends where one rank has both.
+// Broken by ends that are mixed up when one rank has both.
 RANK_TEST(channel, a_channel_to_oneself_leads_back, kAnything) {
     std::uint64_t word = 0;
     const Opened opened = open(test, {{test.rank, &word, sizeof word}});
@@ -240,12 +239,12 @@ RANK_TEST(channel, a_channel_to_oneself_leads_back, kAnything) {
         test.ok(sennit_channel_have_read(opened[0]));
     }
     test.ok(sennit_channel_have_written(opened[0]));
-    // Nobody but the caller could read it, and the caller closes.
+    // The caller is the only reader, and it closes.
     test.ok(sennit_channel_close(opened.channels.data(), 1, 0));
     test.is(sennit_channel_have_read(opened[0]), SENNIT_ERR_ARG);
 }
 
-// Broken by arithmetic with 0, or by a registration of nothing.
+// Broken by arithmetic with 0, or by a registration of 0 bytes.
 RANK_TEST(channel, no_targets_and_no_bytes_are_legal, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_channel_ends none{0, nullptr, nullptr, nullptr};
@@ -264,8 +263,8 @@ RANK_TEST(channel, no_targets_and_no_bytes_are_legal, kAnything) {
     close(test, opened);
 }
 
-// Broken by a handle that outlives its channel or is another rank's, or by a part of a list that is
-// closed although the call failed.
+// Broken by a handle that outlives its channel or belongs to another rank, or by a failed call that
+// closes a part of its list.
 RANK_TEST(channel, what_is_no_open_channel_is_refused, kAnything) {
     const Opened opened = open(test, {{test.rank, nullptr, 0}, {test.rank, nullptr, 0}}, 0);
     test.require(opened[0].handle != opened[1].handle, "each has a handle of its own");
@@ -285,8 +284,8 @@ RANK_TEST(channel, what_is_no_open_channel_is_refused, kAnything) {
         test.is(sennit_channel_have_written(channel), SENNIT_ERR_ARG);
 }
 
-// Broken by a side that takes its own flags for the other's, or by a refusal that leaves one side
-// waiting.
+// Broken by a side that mistakes its own flags for the other's, or by a refusal that leaves one
+// side waiting.
 RANK_TEST(channel, flags_that_differ_are_an_error_on_both_sides, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     if (takes_part(test)) {
@@ -295,7 +294,7 @@ RANK_TEST(channel, flags_that_differ_are_an_error_on_both_sides, kTwoRanks) {
             test.rank == 0 ? SENNIT_CHANNEL_MIRROR : SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL;
         test.is(try_open({{1 - test.rank, nullptr, 0}}, flags, SENNIT_FOREVER, &opened),
                 SENNIT_ERR_ARG);
-        // One side finds it, the other is told.
+        // One side finds the error, the other is told.
         test.require(std::strstr(sennit_last_error()->text, "flags") != nullptr,
                      "the text says why");
         opened = open(test, {{1 - test.rank, nullptr, 0}}, 0);
@@ -304,8 +303,8 @@ RANK_TEST(channel, flags_that_differ_are_an_error_on_both_sides, kTwoRanks) {
     test.barrier();
 }
 
-// Memory that the program had before: with load and store where it can be had, by copies where not.
-// Broken by a mirror that is copied in the wrong direction, at the wrong time, or not at all.
+// Private memory of the program: by load and store if possible, otherwise by copies. Broken by a
+// mirror that is copied in the wrong direction, at the wrong time, or not at all.
 RANK_TEST(channel, private_memory_is_handed_over_too, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const int peer = test.rank ^ 1;
@@ -320,12 +319,12 @@ RANK_TEST(channel, private_memory_is_handed_over_too, kAnything) {
                                                   flags, SENNIT_FOREVER, &opened);
             if (status == SENNIT_ERR_UNSUPPORTED) {
                 std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
-                test.barrier();  // where a rank without a peer is already
+                test.barrier();  // a rank without a peer is already in it
                 return;
             }
             test.ok(status);
             for (std::uint64_t number = 0; number < 30; ++number) {
-                // The writer's place and the reader's.
+                // The writer's address and the reader's address.
                 auto *writes = pulls ? own.get() + 1 : static_cast<std::uint8_t *>(opened.peers[0]);
                 auto *reads = pulls ? static_cast<std::uint8_t *>(opened.peers[0]) : own.get() + 1;
                 const std::size_t sent = bytes_of(pulls ? test.rank : peer);
@@ -343,7 +342,7 @@ RANK_TEST(channel, private_memory_is_handed_over_too, kAnything) {
                 test.ok(sennit_channel_have_read(opened[0]));
             }
             close(test, opened);
-            // The other may be in the middle of its last copy.
+            // The other side may be in the middle of its last copy.
             const Opened last = open(test, {{peer, nullptr, 0}}, 0);
             close(test, last);
         }
@@ -351,11 +350,11 @@ RANK_TEST(channel, private_memory_is_handed_over_too, kAnything) {
     test.barrier();
 }
 
-// Broken by a channel that is opened although its memory gives no pointer, or by a refusal that one
-// side does not hear of.
+// Broken by a channel that opens although its memory gives no pointer, or by a refusal that one
+// side does not notice.
 RANK_TEST(channel, memory_without_a_pointer_is_refused_unless_a_copy_is_allowed, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
-    // Whole pages: on a shared one the other's registration decides what becomes of this one's.
+    // Whole pages: the adoption of a shared page would depend on the other registration.
     constexpr std::size_t kPage = 65536;
     const std::unique_ptr<void, void (*)(void *)> own(std::aligned_alloc(kPage, kPage), std::free);
     sennit_region region = SENNIT_REGION_NULL;
@@ -387,7 +386,7 @@ RANK_TEST(channel, memory_without_a_pointer_is_refused_unless_a_copy_is_allowed,
     test.barrier();
 }
 
-// Broken by channels that share a count because they share memory.
+// Broken by channels that share a count because they share a buffer.
 RANK_TEST(channel, channels_over_one_buffer_are_independent, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(24);
@@ -403,7 +402,7 @@ RANK_TEST(channel, channels_over_one_buffer_are_independent, kAnything) {
     test.equal(flag_of(test, sennit_channel_can_read, opened[2]), 0);
     test.ok(sennit_channel_have_read(opened[1]));
     test.barrier();
-    // The first may be closed while the others are in use.
+    // The first channel may be closed while the others are in use.
     test.ok(sennit_channel_close(opened.channels.data(), 1, SENNIT_FOREVER));
     send_word(test, opened, 2, 77);
     expect_word(test, opened[2], own[1], 77);
@@ -412,7 +411,7 @@ RANK_TEST(channel, channels_over_one_buffer_are_independent, kAnything) {
     test.free(memory);
 }
 
-// Broken by a use of the other direction's fields that the two threads do not share rightly.
+// Broken by state of the two directions that both threads write without synchronisation.
 RANK_TEST(channel, two_threads_use_the_two_directions, kTwoRanks | kFreeThreads) {
     if (!channels_lead_everywhere(test)) return;
     if (sennit_thread_level_granted() < static_cast<int>(SENNIT_THREAD_MULTIPLE)) return;
@@ -460,7 +459,7 @@ RANK_TEST(channel, threads_that_open_at_once_take_turns, kTwoRanks | kFreeThread
 
 namespace {
 
-// Rank 0 decides for both, by a message more.
+// Rank 0 decides for both ranks, by an extra message.
 bool goes_on(Ranks &test, const Opened &opened, const std::uint64_t &own, bool has_time) {
     if (test.rank == 0) {
         send_word(test, opened, 0, has_time ? 1 : 0);
@@ -472,7 +471,7 @@ bool goes_on(Ranks &test, const Opened &opened, const std::uint64_t &own, bool h
     return told;
 }
 
-// Messages from rank 0 to rank 1, in order, and now and then one back. How many came from rank 0.
+// Sends messages from rank 0 to rank 1 in order, and some back. Returns the number from rank 0.
 std::uint64_t hand_over_many(Ranks &test, const Opened &opened, const std::uint64_t &own,
                              std::uint64_t count) {
     constexpr std::uint64_t kBetweenLooks = 1000;
@@ -495,10 +494,9 @@ std::uint64_t hand_over_many(Ranks &test, const Opened &opened, const std::uint6
 
 }  // namespace
 
-// Broken by a count that wraps, is lost or is taken for another after long use. A million takes
-// part of a second. Where other programs leave the two ranks one processor, each hand-over costs
-// what the scheduler takes to come back to the other rank, up to milliseconds: then there are as
-// many as 20 seconds give.
+// Broken by a count that wraps, is lost or is mistaken for another after long use. A million
+// messages take part of a second. If other programs leave the two ranks a single processor, the
+// scheduler may take milliseconds per hand-over: the test then stops after 20 seconds.
 RANK_TEST(channel, a_channel_is_used_a_million_times, kTwoRanks | kOnce) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);
@@ -517,7 +515,7 @@ RANK_TEST(channel, a_channel_is_used_a_million_times, kTwoRanks | kOnce) {
     test.free(memory);
 }
 
-// Broken by a channel that is offered over a path that has no common memory.
+// Broken by a channel that opens over a path without common memory.
 RANK_TEST(channel, a_peer_beyond_a_network_is_refused, kTwoRanks) {
     const int peer = far_peer(test);
     if (peer < 0) return;
@@ -533,8 +531,8 @@ RANK_TEST(channel, a_peer_beyond_a_network_is_refused, kTwoRanks) {
         "the node is blamed only if it is another one");
 }
 
-// The pages in the middle belong to both. Broken by a registration that ends another one's pages,
-// or by views of a peer that are not one memory.
+// Two buffers share the pages in the middle. Broken by a deregistration that ends another region's
+// pages, or by views of a peer that do not show the same memory.
 RANK_TEST(channel, two_channels_over_overlapping_adopted_buffers_are_one_memory, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     constexpr std::size_t kPage = 4096;
@@ -557,7 +555,7 @@ RANK_TEST(channel, two_channels_over_overlapping_adopted_buffers_are_one_memory,
         test.equal(second[3], 100 + mine);
         test.ok(sennit_channel_have_written(opened[0]));
         expect_word(test, opened[0], own[kWords + 3], 101 - mine);
-        // The first ends, and its last page is the second's all the same.
+        // The first channel closes; its last page still belongs to the second.
         test.ok(sennit_channel_close(&opened.channels[0], 1, SENNIT_FOREVER));
         test.ok(sennit_channel_wait_write(opened[1], SENNIT_FOREVER));
         second[3] = 200 + mine;

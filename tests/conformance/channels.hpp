@@ -1,4 +1,4 @@
-// What the tests of channels share: opening with several targets, sending and reading a word.
+// Helpers for the tests of channels: opening with several targets, sending and reading a word.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace conformance {
 
-// Copies are allowed, so that the same tests run where a peer's memory gives no pointer.
+// Copies are allowed, so that the same tests run where a peer's memory has no pointer.
 inline constexpr unsigned kFlags = SENNIT_CHANNEL_MIRROR;
 
-// A rank that messages reach, the next one if that is; -1: there is none.
+// A rank that is reached by messages, preferably the next one; -1: none.
 inline int far_peer(Ranks &test) {
     for (int step = 1; step < test.size; ++step) {
         const int peer = (test.rank + step) % test.size;

@@ -1,5 +1,4 @@
-// Drawing collective calls and computing their results one element after the other. See
-// collective_program.hpp.
+// Draws collective calls and computes their results element by element (collective_program.hpp).
 #include "collective_program.hpp"
 
 #include <algorithm>
@@ -69,8 +68,8 @@ auto with_type(sennit_type type, Body body) {
     }
 }
 
-// An operator of the program: a difference, which shows any other order and any other grouping.
-// The context is the type.
+// The program's own operator: a difference, so that any other order or grouping shows. The context
+// is the type.
 void subtract(const void *left, const void *right, void *result, std::size_t count, void *context) {
     with_type(*static_cast<const sennit_type *>(context), [&](auto zero) {
         using T = decltype(zero);
@@ -86,8 +85,8 @@ void subtract(const void *left, const void *right, void *result, std::size_t cou
     });
 }
 
-// What `rank` gives: `bytes` of a pattern, or elements that are small, so that no sum of signed
-// integers overflows, and fractions of floats, so that the order of a sum shows.
+// The input of `rank`: `bytes` of a pattern, or small elements, so that no signed sum overflows,
+// with fractions for floats, so that the order of a sum shows.
 Bytes input_of(const CollStep &step, int rank, std::size_t bytes) {
     Bytes out(bytes);
     if (!reduces(step.kind)) {
@@ -113,7 +112,7 @@ Bytes input_of(const CollStep &step, int rank, std::size_t bytes) {
     return out;
 }
 
-// The fold of the elements of members first to last, in their order.
+// The elements of members 0 to `last`, combined in this order.
 Bytes reduced(const CollStep &step, int last, std::size_t bytes) {
     Bytes result = input_of(step, 0, bytes);
     with_type(step.type, [&](auto zero) {
@@ -159,7 +158,7 @@ void place(Bytes &into, std::size_t at, const Bytes &from, std::size_t begin, st
                 into.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-// One row of sizes of alltoallv's table.
+// One row of alltoallv's table of sizes.
 std::vector<std::size_t> sent_sizes(const CollStep &step, int size, int from) {
     std::vector<std::size_t> sizes;
     for (int to = 0; to < size; ++to)
@@ -171,8 +170,8 @@ std::size_t sum(const std::vector<std::size_t> &sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
 }
 
-// The blocks that the call copies, in the terms of scatterv to alltoallv: all the others are these
-// with equal sizes.
+// The blocks that the call copies, for scatterv to alltoallv: the other calls are the same with
+// equal sizes.
 CollBuffers copied(const CollStep &step, const Members &members) {
     const auto size = static_cast<std::size_t>(members.size);
     const auto own = static_cast<std::size_t>(members.rank);
@@ -253,7 +252,7 @@ CollBuffers combined(const CollStep &step, const Members &members) {
     return out;
 }
 
-// The input moves into the destination.
+// The input is copied into the destination.
 void make_in_place(const CollStep &step, const Members &members, CollBuffers &out) {
     const auto own = static_cast<std::size_t>(members.rank);
     switch (step.kind) {
@@ -282,7 +281,7 @@ void make_in_place(const CollStep &step, const Members &members, CollBuffers &ou
             break;
         }
         default: {
-            // Reductions: the result replaces the beginning of the elements.
+            // Reductions: the result replaces the start of the elements.
             Bytes after = out.source;
             const bool none = step.kind == CollKind::scan_exclusive && members.rank == 0;
             if (!none) std::copy(out.expected.begin(), out.expected.end(), after.begin());
@@ -346,7 +345,7 @@ CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes)
     const bool is_float = step.type >= SENNIT_FLOAT;
     step.op = operators[draw.below(is_float ? 7 : 10)];
     if (draw.one_in(5)) step.op = SENNIT_USER_OPERATOR;
-    // Sometimes nothing; mostly small, or half of them long in a program of long calls.
+    // Some calls have no data. Most are small; in a program of long calls, half of them are long.
     const std::uint64_t small_below = most_bytes > 10000 ? 4 : 6;
     const auto draw_size = [&] {
         const std::uint64_t kind = draw.below(8);
@@ -370,7 +369,8 @@ CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes)
         if (sized && reduces(step.kind)) one /= element_bytes(step.type);
         step.sizes.push_back(one);
     }
-    // In place what is sent to a rank is replaced by what comes from it.
+    // In place, a rank's block to a peer is replaced by that peer's block: their sizes must be
+    // equal.
     if (step.kind == CollKind::alltoallv && step.in_place)
         for (std::size_t i = 0; i < size; ++i)
             for (std::size_t j = 0; j < i; ++j)
@@ -395,7 +395,7 @@ CollBuffers make_buffers(const CollStep &step, const Members &members) {
 
 namespace {
 
-// A call that has two forms.
+// A call with a blocking and a non-blocking form.
 template <class Blocking, class Later, class... Arguments>
 sennit_status either(Blocking blocking, Later later, const Form &form, Arguments... arguments) {
     return form.request == nullptr ? blocking(arguments..., form.timeout_ns)

@@ -1,7 +1,6 @@
-// Random collective calls, and a sequential oracle of what each gives. Every rank draws the same
-// calls, and knows the input of every rank by its number, so it computes alone what it must get.
-// Which buffer it uses, and how it waits, each rank draws for itself: that must not change
-// anything.
+// Random collective calls with a sequential oracle of their results. Every rank draws the same
+// calls and can compute every rank's input from its number, so it computes its own result alone.
+// Each rank draws its own buffers and its own way to wait: they must not change the result.
 //
 // A failure names the step and can be shrunk (shrink.py).
 #pragma once
@@ -38,14 +37,14 @@ inline constexpr int kCollKinds = 16;
 
 using Bytes = std::vector<std::uint8_t>;
 
-// A team as the oracle sees it.
+// A team, as the oracle knows it.
 struct Members {
     sennit_team team;
     int rank;
     int size;
 };
 
-// Where the buffers of a call lie: at each rank as it likes, or alike at all of them.
+// The memory of a call's buffers: drawn by each rank, or the same kind on all ranks.
 enum class CollMemory { mixed, segment, own };
 
 // One call, the same on all ranks.
@@ -57,7 +56,7 @@ struct CollStep {
     sennit_operator op = SENNIT_SUM;
     bool in_place = false;
     CollMemory memory = CollMemory::mixed;
-    bool offsets = false;            // blocks with gaps, else packed
+    bool offsets = false;            // blocks with gaps; false: packed
     std::vector<std::size_t> sizes;  // of blocks; alltoallv: [from * size + to]
     std::uint64_t salt = 0;
     std::uint64_t number = 0;
@@ -65,7 +64,7 @@ struct CollStep {
 
 CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes);
 
-// What one rank needs for the call, and must get.
+// The buffers of one rank for the call, and the expected result.
 struct CollBuffers {
     Bytes source;
     Bytes destination;  // before the call
@@ -76,7 +75,7 @@ struct CollBuffers {
 };
 CollBuffers make_buffers(const CollStep &step, const Members &members);
 
-// With a request if there is one, else for so long at a time.
+// Non-blocking with `request`; otherwise blocking, with this timeout for each attempt.
 struct Form {
     sennit_request *request = nullptr;
     std::int64_t timeout_ns = SENNIT_FOREVER;
@@ -86,22 +85,23 @@ sennit_status call(const CollStep &step, const Members &members, const CollBuffe
 
 std::size_t element_bytes(sennit_type type);
 
-// The rest of an element is padding. The long double of x86 has 10 bytes, that of Arm 16.
+// The significant bytes of an element; the rest is padding. x86 has 10 bytes in a long double, Arm
+// 16.
 template <class T>
 inline constexpr std::size_t kBytesThatCount =
     std::is_same_v<T, long double> &&std::numeric_limits<T>::digits == 64 ? 10 : sizeof(T);
 const char *name_of(CollKind kind);
 bool reduces(CollKind kind);
 
-// A request that one thread started and another waits for.
+// A request that one thread starts and another waits for.
 struct HandedOver {
     sennit_request request = SENNIT_REQUEST_NULL;
     std::atomic<bool> is_over{false};
-    sennit_status status = SENNIT_OK;  // and the text, when it is over
+    sennit_status status = SENNIT_OK;  // with the text, when it is over
     std::string text;
 };
 
-// The thread that waits for what others hand over. work() is its body and returns after end().
+// The thread that waits for requests of others. work() is its body; it returns after end().
 class RequestThread {
   public:
     void take(HandedOver &given);
@@ -117,19 +117,20 @@ class RequestThread {
     bool ended_ = false;
 };
 
-// How a program runs its calls.
+// Settings for the calls of a program.
 struct CollWays {
     std::size_t most_bytes = 2000;
-    // A segment of the team or the world for buffers; none: the program allocates one over the
-    // world, and all ranks of the world run a program.
+    // A segment of the team or the world for buffers. None: the program allocates one over the
+    // world, and then all ranks of the world must run a program.
     sennit_gptr arena = SENNIT_GPTR_NULL;
     RequestThread *waiter = nullptr;  // gets some of the requests
-    // Threads below SENNIT_THREAD_MULTIPLE take turns by it: no call lasts while it is held.
+    // Threads below SENNIT_THREAD_MULTIPLE take turns with it: no call waits while it holds this
+    // lock.
     std::mutex *turns = nullptr;
 };
 inline constexpr std::size_t kArenaBytes = 4 << 20;
 
-// The program: runs `steps` calls on the team, several at a time under way.
+// Runs a program of `steps` calls on the team, with several pending at a time.
 void run_collectives(Ranks &test, const Members &members, int steps, const CollWays &ways);
 
 }  // namespace conformance

@@ -1,5 +1,5 @@
-// Running random collective calls, and the thread that waits for requests of others. See
-// collective_program.hpp.
+// Runs random collective calls, and the thread that waits for requests of others
+// (collective_program.hpp).
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -9,12 +9,12 @@
 namespace conformance {
 namespace {
 
-// One call under way.
+// A pending call.
 struct Flight {
     CollStep step;
     CollBuffers buffers;
     Bytes source, destination;   // private memory
-    std::uint8_t *at = nullptr;  // where the destination lies
+    std::uint8_t *at = nullptr;  // the address of the destination
     bool has_request = false;
     bool is_handed_over = false;
     HandedOver request;
@@ -42,13 +42,13 @@ class Program {
           ways_(ways),
           arena_(ways.arena.segment != 0 ? ways.arena : test.allocate(kArenaBytes)),
           memory_(static_cast<std::uint8_t *>(sennit_ptr(arena_))),
-          // The team's members draw alike, whatever other ranks do.
+          // The members of a team draw the same numbers, whatever other ranks do.
           draw_(test.common.next()) {}
 
     void run(int steps) {
         for (int i = 0; i < steps; ++i) {
             CollStep step = draw_step(draw_, members_, ways_.most_bytes);
-            // Barriers with and without a request do not meet.
+            // A barrier with a request and one without do not match each other.
             const bool barrier_later = draw_.one_in(2);
             step.number = ++number_;
             if (!test_.chosen.has(number_)) continue;
@@ -82,8 +82,9 @@ class Program {
         return own->data();
     }
 
-    // The end of a call that may be made again until it has ended. Where threads take turns none
-    // keeps its turn until another rank comes: there the thread whose turn it is may be another.
+    // The end of a call that may be repeated until it is complete. Where threads take turns, no
+    // thread keeps its turn while it waits for another rank: that rank's call may be in a thread
+    // without its turn.
     template <class Call>
     sennit_status patiently(Call call_for) {
         if (ways_.turns == nullptr) return call_for(SENNIT_FOREVER);
@@ -146,7 +147,7 @@ class Program {
         over(place);
     }
 
-    // The call has ended: is what came right?
+    // The call is complete: compares its result.
     void over(std::size_t place) {
         const Flight &flight = *flights_[place];
         const Bytes &expected = flight.buffers.expected;
@@ -197,7 +198,7 @@ void RequestThread::end() {
     changed_.notify_one();
 }
 
-// Takes what was handed over since. False: nothing is open and nothing will come.
+// Takes newly handed-over requests. False: none is open and none will come.
 bool RequestThread::collect(std::vector<HandedOver *> &open) {
     std::unique_lock<std::mutex> guard(mutex_);
     if (open.empty()) changed_.wait(guard, [&] { return ended_ || !given_.empty(); });
@@ -206,8 +207,8 @@ bool RequestThread::collect(std::vector<HandedOver *> &open) {
     return !open.empty();
 }
 
-// Never waits long for one of them: its team's call may need a thread of another rank that waits
-// for what lies here too.
+// Never waits long for one request: its team's call may need a thread of another rank that waits
+// for a later request of this list.
 void RequestThread::work(Random draw) {
     std::vector<HandedOver *> open;
     while (collect(open)) {

@@ -1,4 +1,4 @@
-// Collective calls: random programs against the oracle, and what random programs do not meet.
+// Collective calls: random programs with the oracle, and cases that random programs do not cover.
 #include "collective_program.hpp"
 
 #include <atomic>
@@ -18,8 +18,8 @@ Members world_of(const Ranks &test) {
     return {SENNIT_TEAM_WORLD, test.rank, test.size};
 }
 
-// One blocking call of the world with private buffers, in blocks of `bytes`, or of as many elements
-// of doubles.
+// One blocking call of the world with private buffers, in blocks of `bytes` bytes, or in doubles of
+// that many bytes.
 void call_once(Ranks &test, CollKind kind, int root, std::size_t bytes, bool in_place = false) {
     const Members members = world_of(test);
     const auto size = static_cast<std::size_t>(test.size);
@@ -43,8 +43,7 @@ void call_once(Ranks &test, CollKind kind, int root, std::size_t bytes, bool in_
 
 }  // namespace
 
-// Broken by anything that brings the wrong bytes to the wrong place, or combines them in another
-// order.
+// Broken by wrong bytes, bytes in the wrong place, or another order of combination.
 RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
     for (int i = 0; i < (test.quick ? 2 : 6); ++i) {
         test.at("a program of small calls");
@@ -56,8 +55,8 @@ RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
     run_collectives(test, world_of(test), test.quick ? 8 : 40, large);
 }
 
-// Broken by a slot that is written before all have read what lies there, where posts of two sizes
-// share it; and by a payload that is longer than its slot.
+// Broken by a slot that is overwritten before all have read it, when posts of two sizes share it,
+// and by a payload longer than its slot.
 RANK_TEST(collective, calls_at_the_ends_of_every_kind_of_slot_are_whole, kAnything) {
     constexpr std::size_t kSizes[] = {8, 16, 17, 600, 608, 609, 4096, 4097, 8248, 8256, 8257};
     const auto ranks = static_cast<std::size_t>(test.size);
@@ -67,14 +66,14 @@ RANK_TEST(collective, calls_at_the_ends_of_every_kind_of_slot_are_whole, kAnythi
             call_once(test, CollKind::allgather, 0, bytes);
             call_once(test, CollKind::allreduce, 0, bytes);
             call_once(test, CollKind::alltoall, 0, bytes / ranks);
-            // One that waits for nobody goes on as far as there is room.
+            // A rank that waits for nobody runs ahead while slots are free.
             for (std::size_t i = 0; i < 12; ++i)
                 call_once(test, CollKind::broadcast, 0, kSizes[(i + bytes) % std::size(kSizes)]);
         }
 }
 
-// Broken by memory that is lent to the kernel of the wrong size or for too short a time: private
-// buffers of this size it copies between the ranks, where it can.
+// Between ranks the kernel copies private buffers of this size, if it can. Broken by a wrong size
+// for the kernel, or by a buffer that is given back too early.
 RANK_TEST(collective, private_buffers_of_megabytes_arrive_whole, kTwoRanks | kOnce) {
     constexpr std::size_t kBytes = (5 << 20) / 2 + 8;
     if (test.size > 4) return;
@@ -82,9 +81,9 @@ RANK_TEST(collective, private_buffers_of_megabytes_arrive_whole, kTwoRanks | kOn
         if (!test.quick || kind % 5 == 1) call_once(test, static_cast<CollKind>(kind), 1, kBytes);
 }
 
-// Broken by a chunk of an operand that is folded before it has come, or fetched to where another
-// one still is, and by a result that a member overwrites while others read what lay there: elements
-// of 40 KB are fetched in one chunk by messages, those of 1.2 MB in several.
+// Elements of 40 KB are fetched in one chunk by messages, those of 1.2 MB in several. Broken by a
+// chunk that is combined before it arrives, or is fetched over another one in use, and by a result
+// that overwrites data which others still read.
 RANK_TEST(collective, elements_that_are_fetched_in_chunks_are_combined_in_order, kTwoRanks) {
     if (test.size > 4) return;
     for (const std::size_t bytes : {std::size_t{40000}, std::size_t{1200000}})
@@ -96,8 +95,7 @@ RANK_TEST(collective, elements_that_are_fetched_in_chunks_are_combined_in_order,
             }
 }
 
-// Broken by teams that meet in each other's slots, or by a team that finds what an earlier one
-// left.
+// Broken by teams that use each other's slots, or by a team that finds data of an earlier one.
 RANK_TEST(collective, teams_that_overlap_and_follow_each_other_do_not_meet, kTwoRanks) {
     CollWays ways;
     ways.most_bytes = 3000;
@@ -117,7 +115,7 @@ RANK_TEST(collective, teams_that_overlap_and_follow_each_other_do_not_meet, kTwo
         test.at("a program in reverse");
         run_collectives(test, {reversed, test.size - 1 - test.rank, test.size},
                         test.quick ? 12 : 30, ways);
-        // A request of one team is under way while the others work.
+        // A request of one team is pending while the others work.
         std::uint64_t mine = 1;
         std::uint64_t sum = 0;
         sennit_request request = SENNIT_REQUEST_NULL;
@@ -183,7 +181,7 @@ Affine affine(int rank, std::size_t i) {
     return {static_cast<std::uint64_t>(rank) + 2, i + 1, 0};
 }
 
-// Makes a call again until it has ended.
+// Repeats a call until it is complete.
 template <class Call>
 sennit_status patiently(Call call) {
     for (;;) {
@@ -192,7 +190,7 @@ sennit_status patiently(Call call) {
     }
 }
 
-// Each byte of an element is a number of its own; the context has the bytes of an element.
+// Each byte of an element is a separate number; the context contains the bytes of an element.
 void add_bytes(const void *left, const void *right, void *result, std::size_t count,
                void *context) {
     const std::size_t bytes = count * *static_cast<std::size_t *>(context);
@@ -232,7 +230,7 @@ RANK_TEST(collective, sums_of_floats_have_the_same_bits_with_every_buffer, kAnyt
     test.free(segment);
 }
 
-// Broken by operands that change places, or elements that are cut.
+// Broken by swapped operands, or elements that are cut.
 RANK_TEST(collective, operators_of_the_program_are_applied_in_the_order_of_the_ranks, kAnything) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{7000}}) {
         std::vector<Affine> mine;
@@ -268,8 +266,8 @@ void add_words(const void *left, const void *right, void *result, std::size_t co
                                                   static_cast<const std::uint64_t *>(right)[i];
 }
 
-// Broken by an exception that passes through the library: the team's turns stay taken, and later
-// calls of the rank say that another thread is in them.
+// Broken by an exception that passes through the library: the team's turn stays taken, and later
+// calls report another thread in the team.
 RANK_TEST(collective, an_operator_that_throws_is_an_error_of_its_rank, kTwoRanks) {
     const bool throws = test.rank == 0;
     for (const std::size_t count : {std::size_t{1}, std::size_t{700}}) {
@@ -309,8 +307,9 @@ void jump_out(const void *, const void *, void *, std::size_t, void *) {
     std::longjmp(way_out, 1);
 }
 
-// Broken by a turn that a jump out of an operator has left taken and that is told to be another
-// thread's, or waited for without end: by the destruction of the team, or by sennit_finalize.
+// Broken by a turn that stays taken after a jump out of an operator: it must not be reported as
+// another thread's, and neither the team's destruction nor sennit_finalize may wait for it without
+// end.
 RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRanks | kOnce) {
     sennit_team team{};
     sennit_team other{};
@@ -340,13 +339,13 @@ RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRan
     if (jumps) test.is(sennit_team_destroy(team), SENNIT_ERR_STATE);
     test.barrier();
 
-    // In the test of a request, outside of all calls of the team.
+    // Jumps out of sennit_test, outside every call of the team.
     sennit_request request{};
     if (jumps)
         test.ok(sennit_allreduce_nb(other, &one, &sum, sennit_reduction_by(1, 8, jump_out, nullptr),
                                     &request));
     test.barrier();
-    // The others come when this rank has left the barrier: it would jump out of that, too.
+    // The others come after this rank has left the barrier, in which the operator would jump too.
     if (jumps) {
         int done = 0;
         own->store(1);
@@ -365,8 +364,8 @@ RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRan
     test.ok(sennit_free(go));
 }
 
-// Broken by pieces that do not hold a whole element, or elements in place that are sent after they
-// were replaced; and by a call that is not known again when it was made with such elements.
+// Broken by pieces that do not hold a whole element, elements in place that are sent after their
+// replacement, and a repeated call with such elements that is not recognised.
 RANK_TEST(collective, elements_of_every_size_are_whole, kAnything) {
     std::vector<std::size_t> sizes = {1, 7, 64, 1000, 3136, 3140, 3184, 3185, 4095, 4096};
     for (int i = 0; i < (test.quick ? 5 : 40); ++i)
@@ -393,7 +392,7 @@ RANK_TEST(collective, elements_of_every_size_are_whole, kAnything) {
         }
 }
 
-// Broken by a call that begins anew, or loses its place, when its time is over.
+// Broken by a call that starts anew, or loses its place, after a timeout.
 RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
     const std::size_t most = test.quick ? 20000 : 100000;
     for (std::uint64_t round = 1; round <= (test.quick ? 10u : 40u); ++round) {
@@ -416,7 +415,7 @@ RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
     }
 }
 
-// Broken by a TIMEOUT that does not tell which rank has not arrived.
+// Broken by a SENNIT_ERR_TIMEOUT that does not name the missing rank.
 RANK_TEST(collective, a_call_that_timed_out_names_who_has_not_come,
           kTwoRanks | kLoadStore | kOnce) {
     std::uint64_t one = 1;
@@ -440,7 +439,7 @@ RANK_TEST(collective, a_call_that_timed_out_names_who_has_not_come,
     test.free(segment);
 }
 
-// Broken by another call that is let into the middle of one that timed out.
+// Broken by another call that is allowed in the middle of one that timed out.
 RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeThreads | kOnce) {
     int mine = test.rank;
     int sum = 0;
@@ -472,8 +471,7 @@ RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeTh
     test.free(segment);
 }
 
-// Broken by ranks that combine what does not belong together without a word, or that cannot make
-// the next call.
+// Broken by ranks that combine mismatched data without an error, or whose next call fails.
 RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwoRanks) {
     std::uint64_t mine = 3;
     std::uint64_t sum = 0;
@@ -486,7 +484,7 @@ RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwo
         test.is(reduce(test.rank == 0 ? SENNIT_MAX : SENNIT_SUM, 1), SENNIT_ERR_ARG);
         test.ok(reduce(SENNIT_SUM, 1));
         test.equal(sum, 3 * size);
-        // Only who reads rank 0's post can see that it has another size.
+        // Only ranks that read rank 0's post see that its size differs.
         const sennit_status status = reduce(SENNIT_SUM, test.rank == 0 ? 0 : 1);
         test.is(status, SENNIT_ERR_ARG);
         test.ok(reduce(SENNIT_SUM, 1));
@@ -504,8 +502,8 @@ RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwo
     test.equal(sum, 3 * size);
 }
 
-// Broken by a post that is read as if it lay in a slot of another size, or that does not say its
-// own.
+// Broken by a post that is read as if it were in a slot of another size, or that does not give its
+// own size.
 RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_they_use, kTwoRanks) {
     const std::size_t pairs[][2] = {{8, 4},    {16, 0},   {0, 16},      {8, 100},
                                     {100, 8},  {16, 17},  {600, 9},     {9, 5000},
@@ -531,22 +529,22 @@ RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_th
 }
 
 // Broken by a rank that waits without end for one that gave up, or, between nodes, for a leader
-// that did because a rank of its node had.
+// that gave up because a rank of its node did.
 RANK_TEST(collective, a_rank_that_gives_up_keeps_no_other_waiting, kTwoRanks) {
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
-    // Of several rounds, and no descriptions tell the size before.
+    // Several rounds, and no description gives the size before.
     std::vector<std::uint8_t> data(20000);
     const bool differs = test.rank == test.size - 1;
     const sennit_status status =
         sennit_broadcast(team, 0, data.data(), differs ? 10000 : data.size(), 10'000'000'000);
-    // The others may have read all before, or wait for the one that has not.
+    // The others may have read all data before, or wait for the rank that has not.
     if (differs || status != SENNIT_OK) test.is(status, SENNIT_ERR_ARG);
     test.barrier();
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by requests that are not carried on while their rank waits for something else.
+// Broken by requests without progress while their rank waits for something else.
 RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
     const std::size_t bytes = test.load_store ? 300000 : 30000;
     std::vector<std::uint8_t> data(bytes);
@@ -567,7 +565,7 @@ RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
     }
 }
 
-// Broken by requests that share a place, or that the functions for many do not know.
+// Broken by requests that share a slot, or that the calls for many requests do not find.
 RANK_TEST(collective, many_requests_are_completed_by_all_the_ways_there_are, kAnything) {
     constexpr std::size_t kMany = 24;
     for (int round = 0; round < (test.quick ? 1 : 5); ++round) {

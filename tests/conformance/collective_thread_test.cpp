@@ -1,5 +1,5 @@
-// Collective calls of several threads of a rank, each with a team of its own: at the same time, and
-// one after the other where the rank's level of threads allows no more.
+// Collective calls of several threads of a rank, each with its own team: at the same time, and in
+// turns where the level of threads allows no more.
 #include <chrono>
 #include <thread>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreadCount = 3;
 
-// What one thread works with.
+// The team and memory of one thread.
 struct Lane {
     Members members{};
     sennit_gptr arena = SENNIT_GPTR_NULL;
@@ -40,7 +40,7 @@ void close_lanes(Ranks &test, const std::vector<Lane> &lanes) {
     }
 }
 
-// Many programs of small calls, one of long ones.
+// Many programs of small calls, and one of long calls.
 void run_lane(Ranks &mine, const Lane &lane, CollWays ways) {
     ways.arena = lane.arena;
     for (int i = 0; i < (mine.quick ? 2 : 8); ++i)
@@ -49,7 +49,7 @@ void run_lane(Ranks &mine, const Lane &lane, CollWays ways) {
     run_collectives(mine, lane.members, mine.quick ? 5 : 25, ways);
 }
 
-// The last of the threads, also one that fails, ends the one that waits for them.
+// The last of the threads, even a failed one, ends the thread that waits for them.
 struct LastEnds {
     std::atomic<int> &at_work;
     RequestThread &waiter;
@@ -58,7 +58,7 @@ struct LastEnds {
     }
 };
 
-// One small blocking call; what each gives can be said in a line.
+// One small blocking call, whose result is a simple formula.
 void small_call(Ranks &mine, const Members &members, std::uint64_t round) {
     constexpr std::size_t kMost = 64;
     const auto size = static_cast<std::uint64_t>(members.size);
@@ -94,7 +94,7 @@ void small_call(Ranks &mine, const Members &members, std::uint64_t round) {
 
 }  // namespace
 
-// Broken by calls of two teams that use one thing at the same time: a table, a slot, a count.
+// Broken by calls of two teams that share a table, a slot or a count.
 RANK_TEST(collective, programs_of_threads_with_a_team_each_agree_with_the_oracle, kFreeThreads) {
     const std::vector<Lane> lanes = open_lanes(test);
     in_threads(test, kThreadCount, [&](Ranks &mine, int number) {
@@ -104,8 +104,8 @@ RANK_TEST(collective, programs_of_threads_with_a_team_each_agree_with_the_oracle
     close_lanes(test, lanes);
 }
 
-// Broken by a request that only its own thread carries on or finds, and by a result that the thread
-// which waited sees before the one that started it does.
+// Broken by a request that only its own thread finds or progresses, and by a result that the
+// waiting thread sees before the thread that started the call.
 RANK_TEST(collective, a_thread_waits_for_the_requests_of_the_others_teams, kFreeThreads) {
     const std::vector<Lane> lanes = open_lanes(test);
     RequestThread waiter;
@@ -121,7 +121,7 @@ RANK_TEST(collective, a_thread_waits_for_the_requests_of_the_others_teams, kFree
     close_lanes(test, lanes);
 }
 
-// Broken by a call that keeps something of the rank for itself until it is made again: between two
+// Broken by a call that keeps state of the rank for itself until it is repeated: between two
 // attempts other threads make calls of other teams.
 RANK_TEST(collective, programs_of_threads_that_take_turns_agree_with_the_oracle,
           kFreeThreads | kTurns) {
@@ -136,8 +136,8 @@ RANK_TEST(collective, programs_of_threads_that_take_turns_agree_with_the_oracle,
     close_lanes(test, lanes);
 }
 
-// Broken by the short way of a small call that meets another thread's: of another team, or one that
-// carries on the requests of all.
+// Broken by the short way of a small call when another thread is in a call of another team, or
+// progresses all requests.
 RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFreeThreads) {
     const std::vector<Lane> lanes = open_lanes(test);
     const std::uint64_t rounds = test.quick ? 60 : test.size > 4 ? 400 : 1500;
@@ -162,7 +162,7 @@ RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFree
 }
 
 // Broken by a wait that counts as a collective call of the team, or keeps its queue: rank 0 starts
-// further calls while its other thread waits for the first, to which nobody else has come.
+// further calls while its other thread waits for the first one, which no other rank has entered.
 RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_team,
           kTwoRanks | kFreeThreads | kOnce) {
     sennit_team team{};
@@ -210,8 +210,8 @@ RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by two threads that carry on one team's calls at the same time: the one that makes them
-// and those that wait for its requests.
+// Broken by two threads that progress one team's calls at the same time: the calling thread, and
+// the threads that wait for its requests.
 RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_calls_in_turns,
           kFreeThreads) {
     constexpr std::size_t kWaiters = 2;
@@ -219,7 +219,7 @@ RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_ca
     const Members members{SENNIT_TEAM_WORLD, test.rank, test.size};
     sennit_request requests[kWaiters] = {};
     std::uint64_t sums[kWaiters] = {};
-    // The round that a request was started in, and the one that was waited for.
+    // The round in which a request was started, and the round of the last finished wait.
     std::atomic<std::uint64_t> started[kWaiters] = {};
     std::atomic<std::uint64_t> waited[kWaiters] = {};
     const auto make_calls = [&](Ranks &mine) {
@@ -271,8 +271,8 @@ void add_slowly(const void *left, const void *right, void *result, std::size_t c
                                                   static_cast<const std::uint64_t *>(right)[i];
 }
 
-// Broken by a call with a request, or a blocking one with a timeout, that waits for the thread of
-// its rank that is folding the elements of an earlier call of the team.
+// Broken by a call with a request or a timeout that waits for a thread of its rank in the operator
+// of an earlier call of the team.
 RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
           kTwoRanks | kFreeThreads | kOnce) {
     sennit_team team{};
@@ -282,7 +282,7 @@ RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
     SlowSum slow;
     std::atomic<bool> is_started{false};
     const sennit_reduction sum_of_one = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
-    // Rank 0 comes when all others have started the call, and folds quickly.
+    // Rank 0 arrives when all others have started the call, and its operator is fast.
     if (test.rank == 0) {
         slow.may_end = true;
         test.barrier();
@@ -294,11 +294,11 @@ RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
                                         sennit_reduction_by(1, sizeof one, add_slowly, &slow),
                                         &first));
             is_started = true;
-            // It is folded in one of these waits.
+            // One of these waits runs the operator.
             if (mine.rank != 0) mine.barrier();
             return mine.ok(sennit_wait(&first, SENNIT_FOREVER));
         }
-        // Makes no progress meanwhile, or it would fold.
+        // No call of Sennit meanwhile: it would make progress and run the operator.
         while (!is_started || !slow.is_folding)
             std::this_thread::yield();
         sennit_request second = SENNIT_REQUEST_NULL;
@@ -317,8 +317,8 @@ RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by two threads that are let into a call of one team at the same time, or by a thread that
-// does not see what the one before it left.
+// Broken by two threads that enter a call of one team at the same time, or by a thread that does
+// not see the state left by the one before.
 RANK_TEST(collective, threads_that_come_to_one_team_at_once_are_let_in_one_at_a_time,
           kFreeThreads) {
     sennit_team team{};
@@ -348,8 +348,8 @@ RANK_TEST(collective, threads_that_come_to_one_team_at_once_are_let_in_one_at_a_
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by a destruction that lets another team have the slot before it has freed what is kept of
-// the calls of the old one: it then frees what is kept of the new one's.
+// Broken by a destruction that releases the slot of a team before its state of collective calls: it
+// would then free the state of the next team in the slot.
 RANK_TEST(collective, teams_that_threads_make_and_destroy_keep_their_calls_apart,
           kFreeThreads | kOnce) {
     constexpr int kTeamsAtOnce = 8;

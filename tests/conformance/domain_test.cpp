@@ -27,7 +27,7 @@ std::vector<int> ranks_of(Ranks &test, int index, int expected) {
 
 }  // namespace
 
-// Broken by a tree whose parts are not within their wholes.
+// Broken by a tree with parts outside their parents.
 RANK_TEST(domain, domains_lie_within_each_other, kAnything) {
     int count = 0;
     test.ok(sennit_domain_count(&count));
@@ -65,8 +65,8 @@ RANK_TEST(domain, domains_lie_within_each_other, kAnything) {
     test.equal(nothing.depth, 0x6B6B6B6B);
 }
 
-// Broken by ranks that are looked for in the wrong domain: a rank is in each that has all its
-// processors, and in no other.
+// Broken by ranks in the wrong domain: a rank is in each domain that has all its processors, and in
+// no other.
 RANK_TEST(domain, every_rank_is_where_its_processors_are, kAnything) {
     int count = 0;
     test.ok(sennit_domain_count(&count));
@@ -86,13 +86,13 @@ RANK_TEST(domain, every_rank_is_where_its_processors_are, kAnything) {
         for (std::size_t place = 1; place < ranks.size(); ++place)
             test.require(ranks[place - 1] < ranks[place], "ranks ascend");
         const bool all_mine_are_here = here == CPU_COUNT(&mine);
-        // Memory domains beside another one stand empty.
+        // A memory domain beside another one has no ranks.
         if (domain.inside == 0 && domain.kind == SENNIT_DOMAIN_NUMA) continue;
         test.equal(place_in(ranks, test.rank) != SENNIT_RANK_NONE, all_mine_are_here);
     }
 }
 
-// Broken by a text that is cut wrongly or about somebody else.
+// Broken by a text that is cut wrongly or describes another rank.
 RANK_TEST(domain, the_text_says_where_a_rank_is, kAnything) {
     for (int rank = 0; rank < test.size; ++rank) {
         char text[512] = "";

@@ -1,5 +1,5 @@
-// What every error promises: nothing changed, the details filled, and for collective calls an error
-// on all ranks.
+// The promises of every error: nothing has changed, the details are complete, and a collective call
+// fails on all ranks.
 #include "harness.hpp"
 
 #include <climits>
@@ -21,7 +21,7 @@ void expect_details(Ranks &test, sennit_status status, const char *operation, in
     test.require(std::memchr(error->text, '\0', sizeof error->text) != nullptr, "it ends", where);
 }
 
-// The world works: an allocation that all ranks can use, with the same id everywhere.
+// Checks that the world works: all ranks can use an allocation, and its id is the same everywhere.
 void expect_healthy(Ranks &test, Ranks::Where where = Ranks::Where::current()) {
     const sennit_gptr segment = test.allocate(64, 0, 0, where);
     const auto ids = test.tell_all(segment.segment, where);
@@ -38,7 +38,7 @@ void expect_healthy(Ranks &test, Ranks::Where where = Ranks::Where::current()) {
 
 }  // namespace
 
-// Broken by a message that says what is wrong in the words of the library and not what was meant.
+// Broken by a message that describes the error but not the probable intention.
 RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
     const auto says = [&](const char *words) {
         test.require(std::strstr(sennit_last_error()->text, words) != nullptr, words);
@@ -50,7 +50,7 @@ RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
     says("the global pointer is null");
     test.is(sennit_free(never_set), SENNIT_ERR_ARG);
     says("the global pointer is null");
-    // Fortran's constants are integers, so no compiler sees that two are swapped.
+    // Fortran's constants are integers, so no compiler notices that two of them are swapped.
     double one = 1;
     const sennit_reduction swapped =
         sennit_reduction_of(SENNIT_DOUBLE, static_cast<sennit_type>(1000), SENNIT_SUM);
@@ -67,14 +67,14 @@ RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
                              sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_XOR), SENNIT_FOREVER),
             SENNIT_ERR_ARG);
     says("for integers");
-    // Ten was meant to be seconds.
+    // The caller meant ten seconds.
     sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, 10);
     if (status == SENNIT_ERR_TIMEOUT) {
         says("nanoseconds");
         status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
     }
     test.ok(status);
-    // The number of a rank in its team, where that of the world is wanted.
+    // The rank in a team, where the rank in the world is needed.
     sennit_team team = SENNIT_TEAM_NULL;
     sennit_gptr segment = SENNIT_GPTR_NULL;
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, test.rank % 2, test.rank, &team));
@@ -88,7 +88,7 @@ RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by the mark for "in place" that is used as an address, which ends the program.
+// Broken by the "in place" marker used as an address, which ends the program.
 RANK_TEST(error, the_mark_for_in_place_is_refused_as_a_destination, kAnything) {
     void *const mark = SENNIT_IN_PLACE;
     const auto refused = [&](sennit_status status, Ranks::Where where = Ranks::Where::current()) {
@@ -113,7 +113,7 @@ RANK_TEST(error, the_mark_for_in_place_is_refused_as_a_destination, kAnything) {
     refused(sennit_alltoallv(team, &blocks, &nowhere, SENNIT_FOREVER));
     sennit_request request = SENNIT_REQUEST_NULL;
     refused(sennit_allreduce_nb(team, data.data(), mark, sum, &request));
-    // At the root of a scatter it is right, and where no result is written it is not read.
+    // At the root of a scatter the marker is valid; where no result is written it is not read.
     const bool is_root = test.rank == 0;
     if (!is_root) {
         refused(sennit_scatter(team, 0, data.data(), mark, 8, SENNIT_FOREVER));
@@ -124,7 +124,7 @@ RANK_TEST(error, the_mark_for_in_place_is_refused_as_a_destination, kAnything) {
                           SENNIT_FOREVER));
 }
 
-// Broken by a negative number that is called too large.
+// Broken by a negative number that is reported as too large.
 RANK_TEST(error, a_negative_size_of_a_box_is_called_negative, kAnything) {
     const sennit_gptr segment = test.allocate(64);
     const double data[8] = {};
@@ -170,7 +170,7 @@ RANK_TEST(error, the_last_error_names_operation_and_peer, kAnything) {
     test.free(segment);
 }
 
-// Broken by outputs that are written before the call is known to succeed.
+// Broken by outputs that are written before the call can no longer fail.
 RANK_TEST(error, an_error_leaves_outputs_as_they_were, kAnything) {
     const sennit_gptr before{3, 0xdeadbeef, 99};
     sennit_gptr gptr = before;
@@ -200,7 +200,7 @@ RANK_TEST(error, an_error_leaves_outputs_as_they_were, kAnything) {
     test.barrier();
 }
 
-// Broken by one record for all threads.
+// Broken by one error record for all threads.
 RANK_TEST(error, each_thread_has_its_own_last_error, kFreeThreads) {
     std::uint64_t word = 0;
     test.is(sennit_put(sennit_gptr{INT_MAX, 1, 0}, &word, 8), SENNIT_ERR_RANGE);
@@ -217,7 +217,7 @@ RANK_TEST(error, each_thread_has_its_own_last_error, kFreeThreads) {
     test.equal(sennit_last_error()->status, SENNIT_ERR_RANGE);
 }
 
-// Broken by a report that loses what it was given.
+// Broken by a report that loses a part of its arguments.
 RANK_TEST(error, a_binding_can_report_errors_of_its_own, kAnything) {
     test.is(sennit_error_report(SENNIT_ERR_UNSUPPORTED, "binding_call", "what happened", -12),
             SENNIT_ERR_UNSUPPORTED);
@@ -227,8 +227,8 @@ RANK_TEST(error, a_binding_can_report_errors_of_its_own, kAnything) {
                  "the text is copied");
 }
 
-// Broken by a rank that leaves the others waiting when it refuses its arguments, by a rank that
-// keeps a segment the others gave up, and by tables that go apart.
+// Broken by a rank that refuses its arguments and leaves the others waiting, by a rank that keeps a
+// segment which the others gave up, and by tables that differ afterwards.
 RANK_TEST(error, wrong_arguments_of_one_rank_are_an_error_on_all, kAnything) {
     struct Case {
         std::size_t bytes;
@@ -250,7 +250,7 @@ RANK_TEST(error, wrong_arguments_of_one_rank_are_an_error_on_all, kAnything) {
     };
     for (int culprit = 0; culprit < test.size; ++culprit) {
         for (const Case &wrong : cases) {
-            // Arguments that are only different are an error only where there is another rank.
+            // Arguments that merely differ are an error only with another rank.
             const bool only_differs = wrong.alignment % 64 == 0 && wrong.bytes < 100 &&
                                       wrong.flags < 4 && !wrong.null_output;
             if (only_differs && test.size == 1) continue;
@@ -267,7 +267,7 @@ RANK_TEST(error, wrong_arguments_of_one_rank_are_an_error_on_all, kAnything) {
     }
 }
 
-// Broken by a call on a team that does not exist which takes part all the same.
+// Broken by a call on a nonexistent team that takes part nevertheless.
 RANK_TEST(error, a_team_that_does_not_exist_is_refused_at_once, kAnything) {
     for (const std::uint32_t handle : {0u, 3u, 0x401u, 0xffffffffu}) {
         test.is(sennit_barrier(sennit_team{handle}, SENNIT_FOREVER), SENNIT_ERR_ARG);

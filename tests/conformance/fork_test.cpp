@@ -1,6 +1,6 @@
-// Children of a rank: a forked one can do nothing with Sennit and nothing to its parent; one that
-// was spawned is a program like any other. Ranks as processes only: a fork of a process with many
-// threads may do little in any program.
+// Children of a rank: a forked child cannot use Sennit and cannot affect its parent; a spawned one
+// is an ordinary program. Ranks are processes here, because a fork in a process with many threads
+// is restricted in any program.
 #include "harness.hpp"
 
 #include <csignal>
@@ -33,7 +33,7 @@ void exit_on_fault(int) {
 
 }  // namespace
 
-// Broken by a child that believes to be the rank its parent is.
+// Broken by a child that believes that it is its parent's rank.
 RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
     const sennit_gptr segment = test.allocate(64);
     const int failed_at = in_child(test, [&] {
@@ -69,8 +69,8 @@ RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
     test.free(segment);
 }
 
-// Broken by a short way of a call that does not ask whether the process is the rank's, and finds
-// the parent's tables, whose shared lines are absent here.
+// Broken by a short way of a call that does not check the process and finds the parent's tables,
+// whose shared lines are absent in the child.
 RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_child, kProcesses) {
     const int self = test.rank;
     void *const buffer = nullptr;
@@ -123,7 +123,7 @@ RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_ch
     test.barrier();
 }
 
-// Broken by a child that has the segments mapped and could write into them.
+// Broken by a child that maps the segments and could write to them.
 RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) {
     const sennit_gptr segment = test.allocate(64);
     for (int peer = 0; peer < test.size; ++peer) {
@@ -147,8 +147,8 @@ RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) 
     test.free(segment);
 }
 
-// Broken by memory that parent and child share, so that one sees what the other stores, or that a
-// peer's store reaches both.
+// Broken by memory that parent and child share: one sees the other's stores, or a peer's store
+// reaches both.
 RANK_TEST(fork, registered_memory_is_a_private_copy_in_a_forked_child, kProcesses | kTwoRanks) {
     constexpr std::size_t kBytes = 100000;
     std::vector<std::uint8_t> memory(kBytes);
@@ -165,7 +165,7 @@ RANK_TEST(fork, registered_memory_is_a_private_copy_in_a_forked_child, kProcesse
     test.equal(code, 0);
     check_pattern(test, memory.data(), kBytes, static_cast<std::uint64_t>(test.rank));
     test.barrier();
-    // Peers and the parent go on as before.
+    // Peers and the parent continue as before.
     const std::uint8_t byte = 200;
     test.ok(sennit_put(theirs.gptr, &byte, 1));
     test.barrier();
@@ -175,7 +175,7 @@ RANK_TEST(fork, registered_memory_is_a_private_copy_in_a_forked_child, kProcesse
     test.equal(memory[kBytes - 1], pattern_byte(static_cast<std::uint64_t>(test.rank), kBytes - 1));
 }
 
-// Broken by a child whose end closes, unlocks or tells the launcher something.
+// Broken by a child whose end closes or unlocks something, or sends a message to the launcher.
 RANK_TEST(fork, the_parent_goes_on_as_if_nothing_had_been, kProcesses) {
     const sennit_gptr segment = test.allocate(1000);
     for (int round = 0; round < 5; ++round) {
@@ -192,7 +192,7 @@ RANK_TEST(fork, the_parent_goes_on_as_if_nothing_had_been, kProcesses) {
     test.free(segment);
 }
 
-// Broken by state of an earlier world that keeps a child out although Sennit was not in use.
+// Broken by state of an earlier world that blocks a child although Sennit was not running.
 RANK_TEST(fork, a_child_forked_between_two_worlds_is_free, kProcesses | kNoWorld) {
     const int code = in_child(test, [] {
         (void)setenv("SENNIT_BOOTSTRAP", "alone", 1);
@@ -210,7 +210,7 @@ RANK_TEST(fork, a_child_forked_between_two_worlds_is_free, kProcesses | kNoWorld
     test.stop();
 }
 
-// Broken by posix_spawn or vfork taken for a fork.
+// Broken by posix_spawn or vfork treated as a fork.
 RANK_TEST(fork, a_spawned_program_runs_and_the_rank_stays_one, kProcesses) {
     for (int round = 0; round < 5; ++round) {
         pid_t made = 0;

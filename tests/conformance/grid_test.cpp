@@ -1,4 +1,4 @@
-// Grids against arithmetic on coordinates, done here by counting.
+// Grids, compared with coordinates that the test counts itself.
 #include <algorithm>
 
 #include "teams.hpp"
@@ -55,7 +55,7 @@ void check_shape(Ranks &test, sennit_team team, const Shape &shape) {
     test.ok(sennit_team_grid_shape(team, dimensions, &dimensions, dims.data(), periodic.data()));
     test.require(dims == shape.dims, "the sizes are those asked for");
     test.require(periodic == shape.periodic, "the edges are those asked for");
-    // What is not wanted is NULL.
+    // Unwanted outputs are NULL.
     std::vector<int> alone(shape.dims.size(), -7);
     test.ok(sennit_team_grid_shape(team, dimensions, &dimensions, alone.data(), nullptr));
     test.require(alone == shape.dims, "the sizes without the edges");
@@ -99,7 +99,7 @@ void check_grid(Ranks &test, sennit_team team, const Shape &shape) {
     }
 }
 
-// Every way to write `ranks` as a product of `count` factors that do not rise.
+// All ways to write `ranks` as a product of `count` factors in descending order.
 void all_shapes(int ranks, std::size_t count, std::vector<int> &so_far,
                 std::vector<std::vector<int>> &out) {
     if (count == 0) {
@@ -116,7 +116,7 @@ void all_shapes(int ranks, std::size_t count, std::vector<int> &so_far,
 
 }  // namespace
 
-// Broken by a shift that goes the wrong way, or around where the edge is open.
+// Broken by a shift in the wrong direction, or one that wraps at an open edge.
 RANK_TEST(grid, random_grids_agree_with_counting, kAnything) {
     const std::uint64_t grids =
         std::min<std::uint64_t>(test.chosen.most_steps, test.quick ? 10 : 40);
@@ -146,7 +146,7 @@ RANK_TEST(grid, random_grids_agree_with_counting, kAnything) {
     }
 }
 
-// Broken by an error that shows only -1 to a program that took a neighbour beyond an edge.
+// Broken by an error text with only -1 for a program that used a neighbour beyond an edge.
 RANK_TEST(grid, an_error_names_the_rank_beyond_an_edge, kAnything) {
     const std::uint64_t word = 1;
     int found = -7;
@@ -164,7 +164,7 @@ RANK_TEST(grid, an_error_names_the_rank_beyond_an_edge, kAnything) {
     test.require(is_named(), "a flush");
 }
 
-// Broken by data that goes around a ring or along a line to somebody else.
+// Broken by data along a ring or a line that reaches the wrong rank.
 RANK_TEST(grid, what_is_sent_along_a_dimension_arrives_from_the_source, kAnything) {
     const int dims[] = {0, 0};
     const int periodic[] = {1, 0};
@@ -201,7 +201,7 @@ RANK_TEST(grid, what_is_sent_along_a_dimension_arrives_from_the_source, kAnythin
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by a balance that is not the best, or loses ranks.
+// Broken by a balance that is not optimal, or loses ranks.
 RANK_TEST(grid, a_balanced_grid_has_the_smallest_edges, kOnce) {
     for (int ranks = 1; ranks <= 130; ++ranks) {
         for (std::size_t count = 1; count <= 4; ++count) {
@@ -214,7 +214,7 @@ RANK_TEST(grid, a_balanced_grid_has_the_smallest_edges, kOnce) {
                          "the least sequence of sizes");
         }
     }
-    // What is given stays; what cannot be is refused.
+    // Given dimensions stay; impossible ones are refused.
     int dims[] = {0, 3, 0};
     test.ok(sennit_grid_balance(36, 3, dims));
     test.require(dims[0] == 4 && dims[1] == 3 && dims[2] == 3, "the sizes around a given one");
@@ -228,7 +228,7 @@ RANK_TEST(grid, a_balanced_grid_has_the_smallest_edges, kOnce) {
     test.require(most[0] == 13 && most[63] == 1, "many dimensions of many ranks");
 }
 
-// Broken by a grid of more places than ranks, or a team that is taken for one.
+// Broken by a grid with more places than ranks, or a team without a grid that is accepted.
 RANK_TEST(grid, what_is_no_grid_is_refused, kAnything) {
     const int large[] = {test.size + 1};
     const int huge[] = {1 << 30, 1 << 30, 1 << 30};

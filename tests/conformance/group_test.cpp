@@ -1,4 +1,4 @@
-// Groups against lists of world ranks. No rank is told anything, so every rank draws its own.
+// Groups, compared with lists of world ranks. Groups are local, so every rank draws its own.
 #include <algorithm>
 #include <numeric>
 
@@ -131,7 +131,7 @@ void translate_between(Ranks &test, const List &a, const List &b) {
 
 }  // namespace
 
-// Broken by an operation of sets that loses the order, or a member.
+// Broken by a set operation that loses the order or a member.
 RANK_TEST(group, random_groups_agree_with_lists_of_ranks, kAnything) {
     const std::uint64_t steps =
         std::min<std::uint64_t>(test.chosen.most_steps, test.quick ? 40 : 400);
@@ -144,7 +144,7 @@ RANK_TEST(group, random_groups_agree_with_lists_of_ranks, kAnything) {
     }
 }
 
-// Broken by a group that a team and its group see in another order.
+// Broken by a team and its group with different orders.
 RANK_TEST(group, the_group_of_a_team_has_its_members_in_its_order, kAnything) {
     sennit_team team = SENNIT_TEAM_NULL;
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, test.rank % 2, -test.rank, &team));
@@ -156,7 +156,7 @@ RANK_TEST(group, the_group_of_a_team_has_its_members_in_its_order, kAnything) {
     check_group(test, group, members);
     test.ok(sennit_team_destroy(team));
     check_group(test, group, members);
-    // Ranks that the parent lacks are no members of a team made from it.
+    // Ranks outside the parent are not members of a team made from it.
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, test.rank, 0, &team));
     if (members.size() > 1) {
         sennit_team other{77};
@@ -167,7 +167,7 @@ RANK_TEST(group, the_group_of_a_team_has_its_members_in_its_order, kAnything) {
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by a handle that is found again, or by places that are not given away again.
+// Broken by a handle that is found again, or by slots that are not reused.
 RANK_TEST(group, a_destroyed_group_is_refused, kAnything) {
     std::vector<sennit_group> old;
     for (int i = 0; i < 200; ++i) {
@@ -182,18 +182,18 @@ RANK_TEST(group, a_destroyed_group_is_refused, kAnything) {
         old.push_back(group);
     }
     test.is(sennit_group_destroy(SENNIT_GROUP_NULL), SENNIT_ERR_ARG);
-    // As many at once as it takes to make the table grow.
+    // Enough groups at once to make the table grow.
     std::vector<sennit_group> held;
     for (int i = 0; i < 100; ++i)
         held.push_back(make(test, {i % test.size}));
     for (int i = 0; i < 100; ++i)
         check_group(test, held[static_cast<std::size_t>(i)], {i % test.size});
-    // Half of them end with the rank.
+    // Half of them are not destroyed before the rank ends.
     for (int i = 0; i < 50; ++i)
         test.ok(sennit_group_destroy(held[static_cast<std::size_t>(i)]));
 }
 
-// Broken by empty groups that are no groups.
+// Broken by an empty group that is refused.
 RANK_TEST(group, an_empty_group_is_one, kAnything) {
     const sennit_group group = make(test, {});
     check_group(test, group, {});

@@ -1,5 +1,5 @@
-// Running one test on all ranks: worlds, what ranks tell each other, failures, and the watchdog
-// that bounds everything. Used by main.cpp and, through Ranks, by the tests.
+// Runs one test on all ranks: worlds, data exchange between ranks, failures, and the watchdog that
+// limits the time. Used by main.cpp and, through Ranks, by the tests.
 #include "harness.hpp"
 
 #include "run.hpp"
@@ -21,7 +21,7 @@ namespace {
 constexpr int kMostRanks = 64;
 constexpr std::int64_t kSliceNs = 200 * kMillisecond;
 
-// What the ranks of this process share outside Sennit.
+// State shared by the ranks of this process outside Sennit.
 struct Shared {
     std::atomic<bool> failed{false};
     std::atomic<std::int64_t> failed_at_ns{0};
@@ -66,7 +66,7 @@ std::string program_text(std::uint64_t program) {
     return program == 0 ? "" : ", program " + std::to_string(program);
 }
 
-// Ends the process when a test takes too long, or others do not come back after a failure.
+// Ends the process when a test takes too long, or when other ranks do not return after a failure.
 void watch(std::int64_t limit_ns) {
     constexpr std::int64_t kGraceNs = 25 * kSecond;
     for (;;) {
@@ -91,8 +91,8 @@ void watch(std::int64_t limit_ns) {
     }
 }
 
-// Of a socket of TCP that is still there, as the kernel has it: both ends and the state, in
-// hexadecimal.
+// The line of an open TCP socket in /proc/self/net/tcp: both ends and the state, in hexadecimal.
+// Empty for anything else.
 std::string ends_of(const std::string &target) {
     if (target.rfind("socket:[", 0) != 0) return "";
     const std::string inode = ' ' + target.substr(8, target.size() - 9) + ' ';
@@ -258,13 +258,13 @@ void Ranks::start(Where where) {
 void Ranks::stop(Where where) {
     if (!one_process) free(shared().mail_segment, where);
     const sennit_status status = sennit_finalize();
-    // What a rail takes from the last barrier is sent again, and may find that a rank that had it
-    // all the same has left.
+    // A rail may repeat a message of the last barrier that has arrived, and then find that its
+    // target has left.
     if (!loses || status != SENNIT_ERR_PEER_LOST) ok(status, where);
     equal(sennit_initialized(), 0, where);
 }
 
-// ---------------------------------------------------------------- what main.cpp uses (run.hpp)
+// ---------------------------------------------------------------- functions for main.cpp (run.hpp)
 
 void start_watchdog(std::int64_t limit_ns) {
     std::thread(watch, limit_ns).detach();

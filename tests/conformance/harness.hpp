@@ -1,13 +1,13 @@
 // The conformance suite: one set of SPMD tests for every path. A test is a function that all ranks
-// run; the same function runs as processes under `sennit run`, as rank threads of one process
-// (paths inproc and mapped), and on the path sim with many seeds. See main.cpp for the options.
+// run: as processes under `sennit run`, as rank threads of one process (paths inproc and mapped),
+// and on the path sim with many seeds. main.cpp describes the options.
 //
 // Rules for a test:
-//   - its name is a sentence that is true, and a comment says what would break it;
+//   - its name is a sentence that is true, and a comment names faults that break it;
 //   - all ranks make the same collective calls; a check that fails throws, and the harness ends the
 //     other ranks;
 //   - it waits only inside Sennit or by Ranks::barrier(), never longer than the test's time;
-//   - whatever is drawn comes from `common` (the same on all ranks) or `own`.
+//   - random numbers come from `common` (the same on all ranks) or `own`.
 #pragma once
 
 #include <sennit/sennit.h>
@@ -22,7 +22,7 @@
 
 namespace conformance {
 
-// A generator of numbers that is the same everywhere (splitmix64, Steele, Lea, Flood 2014).
+// A random generator with the same numbers on every machine (splitmix64, Steele, Lea, Flood 2014).
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -32,7 +32,7 @@ class Random {
         value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
         return value ^ (value >> 31);
     }
-    // 0 .. bound-1; bound is not 0.
+    // 0 .. bound-1; bound must not be 0.
     std::uint64_t below(std::uint64_t bound) { return next() % bound; }
     std::uint64_t between(std::uint64_t least, std::uint64_t most) {
         return least + below(most - least + 1);
@@ -43,13 +43,13 @@ class Random {
     std::uint64_t state_;
 };
 
-// Thrown by a check that failed, after it was printed, and on ranks that wait for a failed one.
+// Thrown by a failed check after its message was printed, and on ranks that wait for a failed one.
 struct Failed {};
 
 inline constexpr std::int64_t kMillisecond = 1'000'000;
 inline constexpr std::int64_t kSecond = 1'000'000'000;
 
-// What a test needs; a test that does not fit the run is left out.
+// The requirements of a test; a run that does not meet them leaves the test out.
 enum Needs : unsigned {
     kAnything = 0,
     kTwoRanks = 1,      // at least
@@ -57,17 +57,17 @@ enum Needs : unsigned {
     kProcesses = 4,     // every rank is a process
     kThreads = 8,       // the ranks are threads of one process
     kNoWorld = 16,      // the test itself calls sennit_init and sennit_finalize
-    kFreeThreads = 32,  // waits outside Sennit, which a simulated network in lockstep cannot bear
-    kOnce = 64,         // long, and hardly different with another seed: runs with the first only
-    kFences = 128,  // orders loads and stores by fences, which the thread sanitizer has no idea of
-    kOnlyNamed = 256,  // very long: runs only when its group or the test itself is asked for
-    kAtomics = 512,    // memory of every rank can be operated on: not by copies of the kernel alone
-    kTurns = 1024      // several threads, one in Sennit at a time: --level serialized is enough
+    kFreeThreads = 32,  // waits outside Sennit: not on a simulated network in lockstep
+    kOnce = 64,         // long, and hardly depends on the seed: runs only with the first one
+    kFences = 128,      // orders loads and stores by fences, unknown to the thread sanitizer
+    kOnlyNamed = 256,   // very long: runs only if its group or its name is given
+    kAtomics = 512,     // atomic operations on every rank's memory, not only the kernel's copies
+    kTurns = 1024       // several threads, one in Sennit at a time: --level serialized is enough
 };
 
-// Which part of the random programs runs: all of it, unless a failure is being shrunk (shrink.py).
+// The selected part of the random programs: everything, unless shrink.py shrinks a failure.
 struct Chosen {
-    std::uint64_t program = 0;              // of the test, the first is 1; 0: all
+    std::uint64_t program = 0;              // number in the test, from 1; 0: all
     std::uint64_t most_steps = UINT64_MAX;  // of each program
     std::vector<std::pair<std::uint64_t, std::uint64_t>> only;  // first to last; empty: all
     bool show = false;                                          // print the steps
@@ -90,12 +90,12 @@ class Ranks {
     bool load_store = true;
     bool by_network = false;  // some peer is on another node
     bool loses = false;       // rails lose operations, or fail: sim only
-    bool quick = false;       // run less of what is repeated: a sanitizer, or many seeds
-    double for_seconds = 0;   // of a test that has a time; 0: its own
+    bool quick = false;       // fewer repetitions: under a sanitizer, or with many seeds
+    double for_seconds = 0;   // duration of a test with a time limit; 0: its default
     std::uint64_t seed = 1;
-    std::uint64_t base = 1;     // of the numbers that are drawn: seed, test and lane
-    std::uint64_t lane = 0;     // of the threads of a rank, each has one
-    std::uint64_t program = 0;  // the random program that runs; 0: none
+    std::uint64_t base = 1;     // of the random numbers: seed, test and lane
+    std::uint64_t lane = 0;     // number of a thread of the rank
+    std::uint64_t program = 0;  // the running random program; 0: none
     Chosen chosen;
     Random common{1};
     Random own{1};
@@ -103,21 +103,20 @@ class Ranks {
     int next() const { return (rank + 1) % size; }
     int previous() const { return (rank + size - 1) % size; }
 
-    // Is the peer's memory reached by load and store? load_store asks it of all of them.
+    // True if load and store reach the peer's memory; load_store says so for all peers.
     bool loads_from(int peer);
-    // Is it reached by messages, as across a network? Only sim, fabric and paths of later
-    // contributors are such paths.
+    // True if messages reach the peer, as across a network: on sim, fabric and similar paths.
     bool sends_to(int peer);
 
-    // What the test is at, shown when it does not end. A constant string.
+    // The current action, shown when the test hangs. A constant string.
     void at(const char *what);
 
     // sennit_barrier in slices, so that it ends when another rank has failed.
     void barrier(Where where = Where::current());
 
-    // Random programs. Each draws numbers of its own, so that it is the same when others are left
-    // out. Its steps are counted from 1 over all ranks; those that chosen.has() says no to are
-    // drawn and not carried out, neither here nor in the model.
+    // Random programs. Each draws its own numbers, so it stays the same when others are left out.
+    // Steps are counted from 1 over all ranks; a step for which chosen.has() is false is drawn, but
+    // not executed, neither here nor in the model.
     template <class Body>
     void programs(int count, Body body) {
         const Random saved_common = common;
@@ -132,12 +131,12 @@ class Ranks {
         common = saved_common;
         own = saved_own;
     }
-    // What a rank draws for itself in a step does not depend on the steps before.
+    // The numbers that a rank draws in a step do not depend on the steps before.
     void begin_step(std::uint64_t step) { own = Random(mix(mix(program, 0x51ED), step)); }
-    // With --show: a step that this rank carries out.
+    // With --show: prints a step that this rank executes.
     void show(const std::string &step) const;
 
-    // The same bytes from every rank, by rank. Collective; at most kTellBytes.
+    // Gathers `mine` of every rank, indexed by rank. Collective; at most kTellBytes bytes.
     static constexpr std::size_t kTellBytes = 256;
     template <class T>
     std::vector<T> tell_all(const T &mine, Where where = Where::current()) {
@@ -147,11 +146,11 @@ class Ranks {
         return all;
     }
 
-    // Start and end of the world, for tests that need kNoWorld.
+    // Start and end of the world, for tests with kNoWorld.
     void start(Where where = Where::current());
     void stop(Where where = Where::current());
 
-    // Checks. They return only if what they say is so.
+    // Checks: they return only if the condition holds.
     void ok(sennit_status status, Where where = Where::current());
     void is(sennit_status status, sennit_status wanted, Where where = Where::current());
     void require(bool is_true, const char *sentence, Where where = Where::current());
@@ -162,7 +161,7 @@ class Ranks {
     }
     [[noreturn]] void fail(Where where, const std::string &text);
 
-    // Collective allocation and free that must work.
+    // Collective allocation and free; a failure fails the test.
     sennit_gptr allocate(std::size_t bytes, std::size_t alignment = 0, unsigned flags = 0,
                          Where where = Where::current());
     void free(sennit_gptr gptr, Where where = Where::current());
@@ -170,13 +169,13 @@ class Ranks {
   private:
     void tell_bytes(const void *mine, void *all, std::size_t bytes, Where where);
     void begin_program(std::uint64_t number);
-    // A start of numbers of this rank.
+    // A seed for numbers of this rank.
     std::uint64_t mix(std::uint64_t a, std::uint64_t b) const {
         return Random(Random(base + a * 0x9E3779B97F4A7C15u).next() + b).next() +
                1000003 * static_cast<std::uint64_t>(rank + 1);
     }
 
-    std::uint64_t programs_ = 0;  // of the test so far
+    std::uint64_t programs_ = 0;  // started so far in this test
 };
 
 using Body = void (*)(Ranks &test);
@@ -196,13 +195,13 @@ struct Registered {
     }
 };
 
-// Byte `index` of the pattern number `salt`: differs from its neighbours and from other salts.
+// Byte `index` of pattern `salt`: differs from its neighbours and from other salts.
 inline std::uint8_t pattern_byte(std::uint64_t salt, std::uint64_t index) {
     const std::uint64_t value = (index + 1) * 0x9E3779B97F4A7C15u + salt * 0xD1B54A32D192ED03u;
     return static_cast<std::uint8_t>(value >> 56 ^ value >> 24);
 }
 void fill(void *memory, std::size_t bytes, std::uint64_t salt);
-// The first place that differs from the pattern, or `bytes`.
+// The first byte that differs from the pattern, or `bytes`.
 std::size_t first_difference(const void *memory, std::size_t bytes, std::uint64_t salt);
 void check_pattern(Ranks &test, const void *memory, std::size_t bytes, std::uint64_t salt,
                    Ranks::Where where = Ranks::Where::current());
@@ -210,13 +209,13 @@ void check_pattern(Ranks &test, const void *memory, std::size_t bytes, std::uint
 bool under_sanitizer();
 bool under_thread_sanitizer();
 
-// The most descriptors on which the thread for progress sleeps, 3 for each of two rails. It closes
-// them while a rank polls, so of two counts each may have them.
+// The most descriptors on which the progress thread sleeps: 3 for each of two rails. It closes them
+// while a rank polls, so each of two counts may include them or not.
 constexpr int kDescriptorsOfSleep = 6;
 
 }  // namespace conformance
 
-// A test and its entry in the list: RANK_TEST(group, a_sentence, needs) { ... uses `test` ... }
+// Defines and registers a test: RANK_TEST(group, a_sentence, needs) { ... uses `test` ... }
 #define RANK_TEST(group, name, needs)                                                     \
     static void name([[maybe_unused]] ::conformance::Ranks &test);                        \
     static const ::conformance::Registered registered_##name(#group, #name, needs, name); \
