@@ -208,7 +208,7 @@ bool RequestThread::collect(std::vector<HandedOver *> &open) {
 }
 
 // Never waits long for one request: its team's call may need a thread of another rank that waits
-// for a later request of this list.
+// for another request of this list.
 void RequestThread::work(Random draw) {
     std::vector<HandedOver *> open;
     while (collect(open)) {

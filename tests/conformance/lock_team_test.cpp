@@ -1,5 +1,5 @@
-// Locks of teams: parts of the world, teams within teams, teams that overlap; several locks held at
-// once, random programs of them, their ends, and handles where they do not belong.
+// Locks of teams: parts of the world, nested and overlapping teams; several locks held at once,
+// random programs, the end of locks, and handles in the wrong place.
 #include <algorithm>
 #include <numeric>
 
@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::int64_t kLong = 60 * kSecond;
 
-// A team with a lock, and two words that are equal whenever nobody holds it. The words are in the
-// memory of some rank, which need not be a member.
+// A team with a lock, and two words that are equal while nobody holds the lock. The words are in
+// any rank's memory, which need not be a member.
 struct Guarded {
     std::vector<int> members;  // world ranks
     sennit_team team = SENNIT_TEAM_NULL;
     sennit_lock lock = SENNIT_LOCK_NULL;
     sennit_gptr words = SENNIT_GPTR_NULL;
-    std::uint64_t times = 0;  // that this rank held it
+    std::uint64_t times = 0;  // count of this rank's turns with the lock
 
     bool has(int rank) const { return place_in(members, rank) != SENNIT_RANK_NONE; }
 };
@@ -30,7 +30,7 @@ std::vector<int> numbers(int first, int end) {
     return all;
 }
 
-// A team of these ranks of the parent, which all members of the parent make.
+// A team of these ranks of the parent. All members of the parent call it.
 Guarded open_team(Ranks &test, const Guarded &parent, const std::vector<int> &ranks) {
     Guarded made;
     for (const int rank : ranks)
@@ -48,7 +48,7 @@ Guarded world(const Ranks &test) {
     return all;
 }
 
-// Each gets its words in the segment, which has room for kMostGuarded of them.
+// Gives each one its words in the segment, which has room for kMostGuarded of them.
 constexpr std::size_t kMostGuarded = 8;
 sennit_gptr give_words(Ranks &test, std::vector<Guarded> &all) {
     const sennit_gptr segment = test.allocate(16 * kMostGuarded);
@@ -61,7 +61,8 @@ sennit_gptr give_words(Ranks &test, std::vector<Guarded> &all) {
     return segment;
 }
 
-// With the lock held: both words count one more, which shows everybody else inside.
+// With the lock held: enter() increments the first word and leave() the second, so another rank
+// inside shows.
 void enter(Ranks &test, Guarded &guarded, Where where = Where::current()) {
     std::uint64_t words[2] = {};
     test.ok(sennit_get(words, guarded.words, sizeof words), where);
@@ -78,7 +79,7 @@ void leave(Ranks &test, const Guarded &guarded, Where where = Where::current()) 
     test.ok(sennit_lock_release(guarded.lock), where);
 }
 
-// Did every rank get in as often as it says? All ranks of the world call it.
+// Checks that the words count every rank's turns. All ranks of the world call it.
 void check_times(Ranks &test, const std::vector<Guarded> &all, sennit_gptr segment) {
     test.barrier();
     for (const Guarded &guarded : all) {
@@ -98,8 +99,8 @@ void close_team(Ranks &test, const Guarded &guarded) {
     test.ok(sennit_team_destroy(guarded.team));
 }
 
-// The lower and the upper half, which share the rank in the middle; the upper one begins with the
-// last rank. Then all but rank 0 in reverse, and a team within it.
+// The lower and the upper half, which share the rank in the middle; the upper half starts with the
+// last rank. Then all ranks except 0 in reverse order, and a team inside that one.
 std::vector<Guarded> open_overlapping(Ranks &test) {
     const int middle = test.size / 2;
     std::vector<int> upper = numbers(middle, test.size);
@@ -116,7 +117,7 @@ std::vector<Guarded> open_overlapping(Ranks &test) {
 
 }  // namespace
 
-// Broken by a home, a place in the queue or a grant that is that of the world's rank and not the
+// Broken by a home, a place in the queue or a grant that uses the rank in the world instead of the
 // team's, or by two teams that share one.
 RANK_TEST(lock, locks_of_teams_and_of_teams_within_them_exclude_their_members, kAtomics) {
     std::vector<Guarded> all = open_overlapping(test);
@@ -135,7 +136,7 @@ RANK_TEST(lock, locks_of_teams_and_of_teams_within_them_exclude_their_members, k
         close_team(test, guarded);
 }
 
-// Broken by a rank that can hold or release only the lock it took last, or that lets one go with
+// Broken by a rank that can hold or release only its last lock, or that releases one lock with
 // another.
 RANK_TEST(lock, locks_of_teams_that_overlap_are_held_at_once, kAtomics) {
     std::vector<Guarded> all = open_overlapping(test);
@@ -143,7 +144,7 @@ RANK_TEST(lock, locks_of_teams_that_overlap_are_held_at_once, kAtomics) {
     const int rounds = test.quick ? 5 : 100;
     for (int round = 0; round < rounds; ++round) {
         std::vector<Guarded *> held;
-        // All take them in one order, so nobody waits in a circle.
+        // All ranks take them in one order, so no deadlock is possible.
         for (Guarded &guarded : all) {
             if (!guarded.has(test.rank)) continue;
             test.ok(sennit_lock_acquire(guarded.lock, kLong));
@@ -164,8 +165,8 @@ RANK_TEST(lock, locks_of_teams_that_overlap_are_held_at_once, kAtomics) {
         close_team(test, guarded);
 }
 
-// Broken by an end that takes another lock's memory along, by a place that stays taken, or by a
-// handle that is good again when its place has another lock.
+// Broken by an end that frees another lock's memory, by a slot that stays taken, or by a handle
+// that becomes valid again with another lock in its slot.
 RANK_TEST(lock, locks_of_a_team_end_in_any_order_while_others_are_held, kAtomics) {
     Guarded all = open_team(test, world(test), numbers(test.size / 3, test.size));
     for (int round = 0; round < (test.quick ? 3 : 25) && all.has(test.rank); ++round) {
@@ -173,7 +174,7 @@ RANK_TEST(lock, locks_of_a_team_end_in_any_order_while_others_are_held, kAtomics
         std::vector<sennit_lock> locks(kLocks);
         for (sennit_lock &lock : locks)
             test.ok(sennit_lock_create(all.team, &lock));
-        // The members draw alike; the others are not here.
+        // All members draw the same numbers, without the other ranks.
         Random draw(test.base + static_cast<std::uint64_t>(round) * 77);
         for (std::size_t i = kLocks; i > 1; --i)
             std::swap(locks[i - 1], locks[draw.below(i)]);
@@ -205,7 +206,7 @@ RANK_TEST(lock, locks_of_a_team_end_in_any_order_while_others_are_held, kAtomics
     close_team(test, all);
 }
 
-// Broken by a lock that is known by its segment alone, or on ranks that are not in its team.
+// Broken by a lock that is found by its segment alone, or on ranks outside its team.
 RANK_TEST(lock, a_lock_of_a_team_is_refused_where_it_does_not_belong, kAtomics | kTwoRanks) {
     const Guarded rest = open_team(test, world(test), numbers(1, test.size));
     const sennit_lock lock = test.tell_all(rest.lock).back();
@@ -229,7 +230,7 @@ RANK_TEST(lock, a_lock_of_a_team_is_refused_where_it_does_not_belong, kAtomics |
     for (const sennit_team wrong : no_teams)
         test.is(sennit_lock_create(wrong, &made), SENNIT_ERR_ARG);
     if (test.rank != 0) {
-        // One that gives no place for the lock: none of them gets one, and the team is as before.
+        // One member has no output for the lock: no member gets a lock, and the team is unchanged.
         const bool is_last = test.rank == test.size - 1;
         test.is(sennit_lock_create(rest.team, is_last ? nullptr : &made), SENNIT_ERR_ARG);
         test.ok(sennit_lock_acquire(rest.lock, kLong));
@@ -245,7 +246,7 @@ RANK_TEST(lock, a_lock_of_a_team_is_refused_where_it_does_not_belong, kAtomics |
     test.equal(made.segment, 77u);
 }
 
-// Broken by a refusal that looks at the world and not at the team.
+// Broken by a refusal that depends on the world instead of the team.
 RANK_TEST(lock, a_team_has_locks_where_all_its_ranks_can_operate_on_its_firsts_memory, kAnything) {
     sennit_team alone{};
     sennit_team reversed{};
@@ -273,14 +274,14 @@ RANK_TEST(lock, a_team_has_locks_where_all_its_ranks_can_operate_on_its_firsts_m
 
 namespace {
 
-// One rank takes one lock or two, does something, and lets go.
+// One rank takes one or two locks, changes their words, and releases them.
 struct Step {
     std::uint64_t number = 0;
     int user = 0;
-    std::vector<std::size_t> locks;  // in the order in which all take them
+    std::vector<std::size_t> locks;  // in the order that all ranks use
     std::uint64_t form = 0;          // of each: try, a short limit, a longer one, a long one
     std::int64_t limit_ns = 0;
-    bool in_order = false;  // the release
+    bool in_order = false;  // of the releases
 };
 
 std::string describe(const Step &step) {
@@ -308,7 +309,7 @@ class Program {
             perform(step);
         }
         check_times(test_, all_, segment_);
-        // In an order of their own.
+        // In a random order.
         while (!all_.empty()) {
             const std::size_t place = test_.common.below(all_.size());
             close_team(test_, all_[place]);
@@ -331,7 +332,7 @@ class Program {
         return step;
     }
 
-    // False: somebody else has it.
+    // False: another rank has it.
     bool take(const Step &step, sennit_lock lock) {
         int got = 0;
         sennit_status status = SENNIT_OK;
@@ -367,13 +368,13 @@ class Program {
 
 }  // namespace
 
-// Broken by two ranks inside, a count that is lost, or a rank that waits for ever.
+// Broken by two ranks inside, a lost count, or a rank that waits for ever.
 RANK_TEST(lock, random_programs_of_locks_of_several_teams_exclude_their_members, kAtomics) {
     const int steps = (test.quick ? 12 : 120) * test.size;
     test.programs(test.quick ? 2 : 4, [&] { Program(test).run(steps); });
 }
 
-// Broken by a lock that belongs to a thread, or by threads of a rank whose locks share something.
+// Broken by a lock that belongs to a thread, or by locks of several threads that share state.
 RANK_TEST(lock, threads_hold_locks_of_their_rank_each_one_of_its_own, kAtomics | kFreeThreads) {
     std::vector<Guarded> all = open_overlapping(test);
     const sennit_gptr segment = give_words(test, all);
@@ -391,8 +392,8 @@ RANK_TEST(lock, threads_hold_locks_of_their_rank_each_one_of_its_own, kAtomics |
         close_team(test, guarded);
 }
 
-// Broken by a second thread that waits in its rank's place, or by a lock that only the thread which
-// took it can let go.
+// Broken by a second thread that waits in its rank's place, or by a lock that only the thread that
+// took it can release.
 RANK_TEST(lock, while_a_thread_holds_or_awaits_a_lock_others_of_its_rank_are_refused,
           kAtomics | kTwoRanks | kFreeThreads | kOnce) {
     const Guarded pair = open_team(test, world(test), {1, 0});
@@ -416,7 +417,8 @@ RANK_TEST(lock, while_a_thread_holds_or_awaits_a_lock_others_of_its_rank_are_ref
     }
     std::atomic<int> times{0};
     if (test.rank == 1) {
-        // One of the two waits, and the other is refused; then rank 0 is told to let go.
+        // One of the two threads waits and the other is refused; then rank 0 is told to release the
+        // lock.
         in_threads(test, 2, [&](Ranks &mine, int) {
             const sennit_status status = sennit_lock_acquire(pair.lock, kLong);
             if (status == SENNIT_OK) return;

@@ -1,5 +1,5 @@
-// Locks: mutual exclusion, order, time limits, and what a lock says when it is used wrongly. Deaths
-// are in tests/faults/.
+// Locks: mutual exclusion, order, time limits, and errors of wrong use. tests/faults/ tests the
+// death of a holder.
 #include "harness.hpp"
 
 using namespace conformance;
@@ -14,7 +14,8 @@ sennit_lock make_lock(Ranks &test) {
     return lock;
 }
 
-// Under the lock: the word is changed by get and put, which loses updates when two are inside.
+// Called with the lock held. A get and a put change the word, so updates are lost if two ranks are
+// inside.
 void increment(Ranks &test, sennit_gptr word) {
     std::uint64_t value = 0;
     test.ok(sennit_get(&value, word, 8));
@@ -24,7 +25,7 @@ void increment(Ranks &test, sennit_gptr word) {
 
 }  // namespace
 
-// Broken by two ranks inside at a time, by a lost wake-up, or by a release before what was put.
+// Broken by two ranks inside at the same time, a lost wake-up, or a release that overtakes a put.
 RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAtomics) {
     const int rounds = test.quick ? 8 : 300;
     const sennit_gptr segment = test.allocate(64);
@@ -46,7 +47,7 @@ RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAtomi
 
 namespace {
 
-// Tries for the lock in a form that is drawn. Does this rank have it?
+// Tries to take the lock in a random form. Returns whether this rank has it.
 bool take_somehow(Ranks &test, std::uint64_t step, sennit_lock lock) {
     const std::uint64_t form = test.own.below(4);
     const auto limit = static_cast<std::int64_t>(test.own.below(form == 1 ? 3000 : 300000));
@@ -101,23 +102,24 @@ void run_program_of_two_locks(Ranks &test) {
 
 }  // namespace
 
-// Broken by a place in the queue that is given up and granted at the same moment, or by tickets
-// that stay behind.
+// Broken by a place in the queue that is given up and granted at the same moment, or by leftover
+// tickets.
 RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_other, kAtomics) {
     test.programs(1, [&] { run_program_of_two_locks(test); });
 }
 
 namespace {
 
-// The members of a team of `size` come one after the other while the first holds the lock, whose
-// memory is at world rank `home`; `mine` is the caller's number. All ranks of the world call it.
+// While the first member holds the lock, the others of a team of `size` join its queue one after
+// the other. The lock's memory is at world rank `home`; `mine` is the caller's number. All ranks of
+// the world call it.
 void queue_up(Ranks &test, sennit_lock lock, int home, int mine, int size) {
     const sennit_gptr segment = test.allocate(64);
     const sennit_gptr served = sennit_gptr_at(segment, 0);
     const bool is_member = mine >= 0 && mine < size;
     if (mine == 0) test.ok(sennit_lock_acquire(lock, kLong));
     test.barrier();
-    // Member r comes when r - 1 is in the queue: the lock's own word counts its changes.
+    // Member r waits until r - 1 is in the queue: the lock's own word counts its changes.
     const sennit_gptr changes{home, lock.segment, 0};
     std::uint64_t before = 0;
     if (is_member) test.ok(sennit_atomic_fetch_u64(changes, &before));
@@ -146,17 +148,17 @@ void queue_up(Ranks &test, sennit_lock lock, int home, int mine, int size) {
 
 }  // namespace
 
-// Broken by a queue that is not one: the ranks queue up in a known order while the lock is held.
+// Broken by a lock without a fair queue: the ranks join in a known order while the lock is held.
 RANK_TEST(lock, who_came_first_is_served_first, kAtomics | kTwoRanks | kFreeThreads | kOnce) {
     const sennit_lock lock = make_lock(test);
     queue_up(test, lock, 0, test.rank, test.size);
     test.ok(sennit_lock_destroy(lock));
 }
 
-// Broken by a place in the queue, or a grant, that goes by the number in the world.
+// Broken by a place in the queue, or a grant, that uses the rank in the world.
 RANK_TEST(lock, who_of_a_team_came_first_is_served_first,
           kAtomics | kTwoRanks | kFreeThreads | kOnce) {
-    // Rank 1, then the last of the world and so on down: the first to wait has the highest number.
+    // Rank 1, then the ranks from the last down to 2: the first to wait has the highest rank.
     std::vector<int> ranks{1};
     for (int rank = test.size - 1; rank > 1; --rank)
         ranks.push_back(rank);
@@ -202,7 +204,7 @@ RANK_TEST(lock, a_lock_that_is_held_is_not_given, kAtomics | kTwoRanks) {
     test.is(sennit_lock_destroy(lock), SENNIT_ERR_ARG);
 }
 
-// Broken by a segment that is taken for a lock.
+// Broken by a segment that is accepted as a lock.
 RANK_TEST(lock, what_is_no_lock_is_refused, kAnything) {
     const sennit_gptr segment = test.allocate(4096);
     const sennit_lock no_locks[] = {SENNIT_LOCK_NULL,

@@ -1,4 +1,4 @@
-// Options of the conformance suite, in kUsage, and the two ways to run it.
+// Options of the conformance suite (kUsage), and the two ways to run it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -58,7 +58,7 @@ Options options;
 std::string paths_now;
 std::vector<sennit_bootstrap> bootstraps;
 
-// A network of its own kind for every seed.
+// A different kind of network for every seed.
 std::string sim_settings(std::uint64_t seed) {
     Random random(seed * 77 + 5);
     const std::uint64_t depth[] = {1, 2, 4, 64};
@@ -71,16 +71,16 @@ std::string sim_settings(std::uint64_t seed) {
     text += "+order=" + std::to_string(random.below(2));
     text += "+depth=" + std::to_string(depth[random.below(4)]);
     const std::uint64_t piece_kind = random.below(4);
-    // Small pieces that are slow too only make the test long.
+    // Small pieces with a long delay only make the test slow.
     text += "+delay=" + std::to_string(delay[random.below(piece_kind == 0 ? 2 : 4)]);
     text += "+max_piece=" + std::to_string(piece[piece_kind]);
-    // Free threads are what the other paths have, and slow where something else keeps the
-    // processors busy. Ranks that take turns hide their races from the thread sanitizer.
+    // Other paths have free threads too, and they are slow on a busy machine. Ranks that take turns
+    // hide races from the thread sanitizer.
     const bool is_free = seed % 8 == 0 || under_thread_sanitizer();
     text += "+lockstep=" + std::to_string(is_free ? 0 : 1);
     text += "+events=" + std::to_string(events[random.below(6)]);
     if (seed % 2 == 0) text += "+eager=" + std::to_string(seed % 3 * 100);
-    // The last rail keeps what it takes, so that every operation can be repeated.
+    // The last rail loses nothing, so that every operation can be repeated.
     if (rails > 1 && random.below(2) == 0)
         text += "+shaky=" + std::to_string(random.between(5, 50));
     for (std::uint64_t rail = 0; rail + 1 < rails; ++rail)
@@ -109,7 +109,7 @@ bool all_load_store(int size) {
     return true;
 }
 
-// Is the memory of other ranks copied by the kernel only?
+// True if only the kernel copies other ranks' memory.
 bool by_kernel_only(int size) {
     return size > 1 && paths_have("cma");
 }
@@ -139,7 +139,7 @@ bool is_wanted(const Test &test) {
            options.groups.end();
 }
 
-// Small enough to be typed again.
+// Small enough to type.
 std::uint64_t draw_seed() {
     const std::uint64_t seed = std::random_device{}() % 1'000'000'000 + 1;
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
@@ -233,7 +233,7 @@ int run_threads(const std::vector<Test> &tests) {
     int failed = 0;
     int ran = 0;
     const auto begin = std::chrono::steady_clock::now();
-    // Where others want the processors too, one seed may take much longer than the time for all.
+    // On a busy machine one seed may take much longer than the time for all.
     const auto is_over = [&](std::uint64_t done) {
         if (options.for_seconds > 0 && ran > 0) return seconds_since(begin) > options.for_seconds;
         return done >= options.seeds;
@@ -243,7 +243,7 @@ int run_threads(const std::vector<Test> &tests) {
         const std::uint64_t seed = options.seed + done;
         paths_now = paths_of_seed(seed);
         const sennit::test::OneProcessor one_processor(sennit::test::is_in_lockstep(paths_now));
-        // Each seed begins with another test, so the limit does not always cut off the same ones.
+        // Each seed starts with another test, so that the limit does not always cut the same ones.
         const std::size_t first = options.for_seconds > 0 ? seed % tests.size() : 0;
         for (std::size_t i = 0; i < tests.size() && (i == 0 || !is_over(done)); ++i) {
             const Test &test = tests[(first + i) % tests.size()];
@@ -299,7 +299,7 @@ int run_process(const std::vector<Test> &tests) {
         const int rank = sennit_rank();
         const int size = sennit_size();
         ranks = make_ranks(kWorld, rank, size, options.seed);
-        ranks.start();  // counts to two
+        ranks.start();  // a second sennit_init
         ranks.ok(sennit_finalize());
         expect_path(ranks);
         if (options.any_seed)
@@ -315,7 +315,8 @@ int run_process(const std::vector<Test> &tests) {
         ranks.stop();
         end_test();
     } catch (const Failed &) {
-        // `sennit run` ends the other ranks as soon as one has failed: let them speak first.
+        // `sennit run` ends the other ranks as soon as one has failed: this leaves them time to
+        // print.
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
         std::fflush(nullptr);
         std::_Exit(1);
@@ -330,7 +331,7 @@ int run_process(const std::vector<Test> &tests) {
     std::exit(2);
 }
 
-// 3,7-9
+// For example 3,7-9.
 void read_only(const std::string &list) {
     for (std::size_t at = 0; at < list.size();) {
         std::size_t used = 0;
@@ -377,7 +378,7 @@ void read_options(int count, char **words) {
         } else if (word == "--test") {
             options.test = value;
         } else if (word == "--paths") {
-            // For lists of CMake, which take a semicolon for their own.
+            // CMake's lists use the semicolon, so % stands for it.
             options.paths = value;
             std::replace(options.paths.begin(), options.paths.end(), '%', ';');
         } else if (word == "--expect") {
@@ -411,8 +412,7 @@ std::vector<Test> chosen_tests() {
     std::vector<Test> tests;
     for (const Test &test : all_tests())
         if (is_wanted(test)) tests.push_back(test);
-    // The order of the files' initialisation is the linker's business; the suite's is the
-    // alphabet's.
+    // Sorted by name: the linker decides the order in which files register their tests.
     std::sort(tests.begin(), tests.end(), [](const Test &a, const Test &b) {
         return std::string(a.group) + a.name < std::string(b.group) + b.name;
     });
@@ -438,7 +438,7 @@ int run(int count, char **words) {
         return 0;
     }
     if (tests.empty()) usage("no such test");
-    // Calls without a timeout end too when a rank has failed.
+    // Calls without a timeout must also end when a rank has failed.
     (void)setenv("SENNIT_TIMEOUT", "20", 0);
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "20", 0);
     const double factor = under_sanitizer() ? 4 : 1;

@@ -21,7 +21,7 @@ void expect_refused(Ranks &test, sennit_gptr stale) {
     test.equal(word, 0x5555u);
     sennit_status status = sennit_put_nbi(stale, &word, sizeof word);
     const bool late = status == SENNIT_OK && !test.loads_from(stale.rank);
-    // On a network the target finds out, and flush reports it.
+    // On a network the target notices it, and flush reports it.
     if (late) status = sennit_flush(stale.rank, SENNIT_FOREVER);
     test.is(status, SENNIT_ERR_NOT_REGISTERED);
     test.require(sennit_ptr(stale) == nullptr, "no pointer to what is freed");
@@ -31,7 +31,7 @@ void expect_refused(Ranks &test, sennit_gptr stale) {
     test.equal(bytes, 77u);
 }
 
-// What the memory files that this process holds take, each counted once.
+// The memory of all memory files that this process holds, each file counted once.
 std::size_t bytes_in_memory_files() {
     std::map<ino_t, std::size_t> files;
     for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -48,7 +48,7 @@ std::size_t bytes_in_memory_files() {
     return sum;
 }
 
-// Owner fills its piece; after the barrier every rank reads its neighbour's.
+// Each rank fills its piece; after the barrier it checks the next rank's piece.
 void use_segment(Ranks &test, sennit_gptr segment, std::size_t bytes, std::uint64_t salt) {
     std::vector<std::uint8_t> data(bytes);
     fill(data.data(), bytes, salt + static_cast<std::uint64_t>(test.rank));
@@ -61,7 +61,7 @@ void use_segment(Ranks &test, sennit_gptr segment, std::size_t bytes, std::uint6
 
 }  // namespace
 
-// Broken by rounding that loses a byte, memory that is not zeroed, a size that is reported rounded.
+// Broken by rounding that loses a byte, memory that is not zeroed, or a rounded size.
 RANK_TEST(memory, segments_have_the_size_asked_for_and_are_zero, kAnything) {
     std::vector<std::size_t> sizes = {0, 1, 7, 63, 64, 65, 4095, 4096, 4097, 65537, 1048575};
     if (!test.quick) sizes.push_back(std::size_t{64} << 20);
@@ -89,7 +89,7 @@ RANK_TEST(memory, segments_have_the_size_asked_for_and_are_zero, kAnything) {
     }
 }
 
-// Broken by a mapping that is aligned for its owner only. One GiB is address space, not memory.
+// Broken by a mapping that is aligned only for its owner. The GiB is address space, not memory.
 RANK_TEST(memory, alignment_holds_on_all_ranks, kLoadStore) {
     const std::size_t most = under_sanitizer() ? std::size_t{1} << 24 : std::size_t{1} << 30;
     for (std::size_t alignment = 1; alignment <= most; alignment *= 2) {
@@ -111,8 +111,8 @@ RANK_TEST(memory, alignment_holds_on_all_ranks, kLoadStore) {
     test.free(by_default);
 }
 
-// Broken by an offset from the wrong segment, a place beyond the piece, or an owner's slot that is
-// taken for the segment's number, which it is not while one rank has more segments than another.
+// Broken by an offset from the wrong segment, a place beyond the piece, or an owner's slot mistaken
+// for the segment's number: they differ while one rank has more segments than another.
 RANK_TEST(memory, places_of_own_memory_are_found_on_all_ranks, kAnything) {
     sennit_gptr more;
     if (test.rank == 0) test.ok(sennit_alloc_local(8, 0, 0, &more));
@@ -188,7 +188,7 @@ RANK_TEST(memory, thousands_of_segments_live_together, kOnce) {
         test.equal(word, i * 64 + static_cast<std::uint64_t>(test.previous()));
     }
     test.barrier();
-    // Freed in another order than made, the same on all ranks.
+    // Freed in a random order, the same on all ranks.
     while (!segments.empty()) {
         const std::size_t place = test.common.below(segments.size());
         test.free(sennit_gptr_at(segments[place], test.next()));
@@ -197,7 +197,7 @@ RANK_TEST(memory, thousands_of_segments_live_together, kOnce) {
     }
 }
 
-// Broken by ids that come back too early, or a second free that waits for the other ranks.
+// Broken by ids that are reused too early, or a second free that waits for the other ranks.
 RANK_TEST(memory, what_was_freed_is_refused, kAnything) {
     for (int round = 0; round < 10; ++round) {
         const sennit_gptr first = test.allocate(100);
@@ -217,7 +217,7 @@ RANK_TEST(memory, what_was_freed_is_refused, kAnything) {
     }
 }
 
-// Broken by pages that keep what the last segment held.
+// Broken by pages with data of an earlier segment.
 RANK_TEST(memory, memory_that_is_used_again_is_zero, kAnything) {
     for (int round = 0; round < 20; ++round) {
         const std::size_t bytes = test.common.between(1, 20000);
@@ -233,8 +233,7 @@ RANK_TEST(memory, memory_that_is_used_again_is_zero, kAnything) {
     }
 }
 
-// Broken by a free that keeps the pages: a program that allocates and frees would run out of
-// memory.
+// Broken by a free that keeps the pages: the program would run out of memory.
 RANK_TEST(memory, the_pages_of_freed_segments_go_back, kOnce) {
     const std::size_t bytes = std::size_t{4} << 20;
     std::vector<std::uint8_t> data(bytes, 1);
@@ -248,13 +247,13 @@ RANK_TEST(memory, the_pages_of_freed_segments_go_back, kOnce) {
         test.ok(sennit_free(local));
     }
     test.barrier();
-    // Half of what one round took, of all ranks whose files this process holds.
+    // Half of the memory of one round, for all ranks whose files this process holds.
     test.require(bytes_in_memory_files() < bytes * static_cast<std::size_t>(test.size),
                  "the memory files are nearly empty");
     test.barrier();
 }
 
-// Broken by a free that takes other names for the same segment, or one in its middle.
+// Broken by a free that refuses other names of the segment, or accepts an address inside it.
 RANK_TEST(memory, any_piece_names_the_segment_but_no_place_inside, kAnything) {
     const sennit_gptr segment = test.allocate(100);
     test.is(sennit_free(sennit_gptr_add(segment, 8)), SENNIT_ERR_ARG);
@@ -263,7 +262,7 @@ RANK_TEST(memory, any_piece_names_the_segment_but_no_place_inside, kAnything) {
     test.free(sennit_gptr_at(segment, test.next()));
 }
 
-// Broken by a free that believes its own rank alone.
+// Broken by a free that checks only its own rank's argument.
 RANK_TEST(memory, ranks_that_free_different_segments_free_nothing, kTwoRanks) {
     const sennit_gptr one = test.allocate(100);
     const sennit_gptr two = test.allocate(100);
@@ -274,7 +273,7 @@ RANK_TEST(memory, ranks_that_free_different_segments_free_nothing, kTwoRanks) {
     test.free(two);
 }
 
-// Broken by a peer that does not find the record of a segment it was never told of.
+// Broken by a peer that does not find the record of a segment without an announcement.
 RANK_TEST(memory, a_local_segment_is_reached_through_its_pointer, kAnything) {
     const std::size_t bytes = 5000;
     sennit_gptr mine = SENNIT_GPTR_NULL;
@@ -301,12 +300,13 @@ RANK_TEST(memory, a_local_segment_is_reached_through_its_pointer, kAnything) {
     test.barrier();
 }
 
-// Broken by a peer that keeps the old tenant of a slot; after 255 tenants even the id is the same.
+// Broken by a peer that keeps the old segment of a slot; after 255 more even the id is the same.
 RANK_TEST(memory, the_next_tenant_of_a_slot_is_never_mistaken_for_the_last, kOnce) {
     sennit_gptr mine = SENNIT_GPTR_NULL;
     test.ok(sennit_alloc_local(64, 0, 0, &mine));
     sennit_gptr old = SENNIT_GPTR_NULL;
-    // How many tenants come and go unseen by the peers before the next is shown to them.
+    // The number of segments in the slot that the peers do not see before the next one is
+    // announced.
     for (const int unseen : {0, 1, 2, 253, 254, 255, 256, 509}) {
         const auto all = test.tell_all(mine);
         const sennit_gptr target = all[static_cast<std::size_t>(test.next())];
@@ -353,8 +353,7 @@ RANK_TEST(memory, thousands_of_local_segments_live_together, kOnce) {
     }
 }
 
-// Broken by a pointer into another rank's piece, or one that is not the memory that put and get
-// use.
+// Broken by a pointer to another rank's piece, or to other memory than put and get use.
 RANK_TEST(memory, every_rank_sees_every_rank_through_pointers, kLoadStore) {
     const std::size_t words = 1000;
     const sennit_gptr segment = test.allocate(words * 8);
@@ -381,8 +380,8 @@ RANK_TEST(memory, every_rank_sees_every_rank_through_pointers, kLoadStore) {
     test.free(segment);
 }
 
-// Broken by a free that believes a pointer to memory that Sennit uses itself. Segments of one rank
-// are named by the upper ten bits 0, their number in fourteen, and a generation that begins at 1.
+// Broken by a free that accepts a pointer to Sennit's internal memory. Ids of segments of one rank
+// have ten upper bits of 0, a number of fourteen bits, and a generation that starts at 1.
 RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
     constexpr std::uint32_t kNumbers = 64;
     constexpr std::uint32_t kGenerations = 0xFF;
@@ -391,7 +390,7 @@ RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
     sennit_queue queue = SENNIT_QUEUE_NULL;
     sennit_queue_address address{};
     test.ok(sennit_queue_create(8, 1, 1, &queue, &address));
-    // Long enough for slots that are made for such calls.
+    // Long enough that the call allocates slots.
     std::vector<std::uint64_t> words(40000, 1);
     const sennit_reduction sum = sennit_reduction_of(words.size(), SENNIT_UINT64, SENNIT_SUM);
     const auto add_up = [&] {
@@ -421,7 +420,7 @@ RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
     test.ok(sennit_signal_destroy(signal));
 }
 
-// Broken by a path without load and store that makes up a pointer or gives no reason.
+// Broken by a path without load and store that gives an invalid pointer or no reason.
 RANK_TEST(memory, without_load_and_store_the_pointer_is_null_and_has_a_reason, kTwoRanks) {
     const sennit_gptr segment = test.allocate(100);
     test.require(sennit_ptr(segment) != nullptr, "a rank has a pointer to its own memory");
@@ -436,7 +435,7 @@ RANK_TEST(memory, without_load_and_store_the_pointer_is_null_and_has_a_reason, k
     test.free(segment);
 }
 
-// Broken by a size or an offset of 32 bits anywhere on the way. The pages are not reserved, and few
+// Broken by 32 bits for a size or an offset anywhere. The pages are not reserved, and few of them
 // are touched.
 RANK_TEST(memory, a_segment_may_be_larger_than_four_gibibytes, kOnce) {
     if (under_sanitizer()) return;
@@ -462,7 +461,7 @@ RANK_TEST(memory, a_segment_may_be_larger_than_four_gibibytes, kOnce) {
     test.ok(sennit_put(at(kLine - 50000), data.data(), data.size()));
     test.ok(sennit_put(at(kLine + 4 * kMebi - 8), data.data(), 8));
     test.is(sennit_put(at(kLine + 4 * kMebi - 7), data.data(), 8), SENNIT_ERR_RANGE);
-    // Two rows of three words, below the line and above.
+    // Two rows of three words: below and above 4 GiB.
     const sennit_box box{8, {3, 2, 1}, {16, static_cast<std::int64_t>(kLine), 0}, {8, 24, 0}};
     test.ok(sennit_put_strided(at(kMebi), data.data(), &box));
     std::vector<std::uint8_t> back(data.size());

@@ -1,5 +1,4 @@
-// A block of each rank, with a signal for what is put there and one for what is got from there, and
-// that of the next rank, attached.
+// A block of each rank, with a signal for puts and one for gets, attached by the previous rank.
 #pragma once
 
 #include "signals.hpp"
@@ -13,7 +12,7 @@ struct NextBlock {
     sennit_signal read;
     sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
 
-    // The signals are the block's from now on.
+    // NextBlock owns the two signals.
     NextBlock(Ranks &ranks, std::size_t bytes, sennit_signal on_put, sennit_signal on_get)
         : test(ranks), memory(test.allocate(bytes)), arrived(on_put), read(on_get) {
         sennit_block mine;

@@ -1,4 +1,4 @@
-// Notified calls that wait for an owner that is behind, and events of the epoch that it is in.
+// Notified calls that wait for an owner that is behind, and events of the owner's current epoch.
 #include <vector>
 
 #include "signals.hpp"
@@ -7,9 +7,9 @@ using namespace conformance;
 
 namespace {
 
-constexpr std::size_t kLong = 12288;  // of two messages between nodes: data, and event
+constexpr std::size_t kLong = 12288;  // two messages between nodes: data, and event
 
-// A block of each rank of two halves, attached by all.
+// A block of two halves on each rank, attached by all ranks.
 struct Halves {
     Ranks &test;
     std::size_t half_bytes;
@@ -45,8 +45,8 @@ struct Halves {
 
 }  // namespace
 
-// Broken by a call that does not wait, waits on after its time, or writes over what was not read.
-// Short messages and long ones, single calls and batches, in turns.
+// Broken by a call that does not wait, waits longer than its timeout, or overwrites unread data.
+// Short and long messages, single calls and batches, in turns.
 RANK_TEST(notify, a_call_waits_for_an_owner_that_is_behind, kAnything) {
     Halves halves(test, kLong, 1, 1);
     const std::uint64_t epochs = test.quick ? 24 : 200;
@@ -89,9 +89,9 @@ RANK_TEST(notify, a_call_waits_for_an_owner_that_is_behind, kAnything) {
     halves.end();
 }
 
-// Broken by an event that is counted in another epoch, twice, or not at all, by one too many that
-// stays in the count, or by a block whose own epochs it moves. Nobody names an epoch but at the
-// end.
+// Broken by an event that is counted in another epoch, twice, or never, by a surplus event that
+// stays in the count, or by one that advances the block's own epochs. Only the last call uses the
+// block's epoch.
 RANK_TEST(notify, events_of_the_present_epoch_are_counted_whatever_it_is, kAnything) {
     const auto size = static_cast<std::uint32_t>(test.size);
     Halves halves(test, kLong * size, 3 * size, 4 * size);
@@ -125,13 +125,13 @@ RANK_TEST(notify, events_of_the_present_epoch_are_counted_whatever_it_is, kAnyth
             told(sennit_put_notify_with(halves.peers[next], 0, words.data(), 8, &now), test.next()),
             SENNIT_ERR_SIGNAL_OVERFLOW);
         test.barrier();
-        // Told once by a call, and the epoch goes on.
+        // One call reports it, and the epoch continues.
         test.is(sennit_signal_reset(halves.arrived), SENNIT_ERR_SIGNAL_OVERFLOW);
         test.ok(sennit_signal_reset(halves.arrived));
         test.equal(left_of(test, halves.arrived), 3 * size);
         test.barrier();
     }
-    // The blocks' own epochs are where they began.
+    // The blocks' own epochs are still 0.
     test.is(told(sennit_put_notify(halves.peers[static_cast<std::size_t>(test.next())], 0,
                                    words.data(), 8),
                  test.next()),

@@ -1,4 +1,4 @@
-// What the errors of events say.
+// The texts of errors of events.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -7,7 +7,8 @@
 
 using namespace conformance;
 
-// The call was refused so, and the text of its error has the signal and all of these.
+// The call was refused with this status, and the error's text names the signal and all of these
+// parts.
 static void refused(Ranks &test, sennit_status status, sennit_status wanted, sennit_signal signal,
                     const std::vector<std::string> &parts) {
     test.is(status, wanted);
@@ -21,9 +22,9 @@ static void refused(Ranks &test, sennit_status status, sennit_status wanted, sen
                      ("the error has " + part + ": " + text).c_str());
 }
 
-// Broken by an error that says what went wrong, and not with which signal, in which epoch or by how
-// much. What the owner's own calls say is in tests/engine/sim_levels_test.cpp: here no event comes
-// that its sender could not see.
+// Broken by an error that does not name the signal, the epoch or the difference. Errors of the
+// owner's own calls are in tests/engine/sim_levels_test.cpp: here every event is visible to its
+// sender.
 RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAnything) {
     const sennit_gptr memory = test.allocate(64);
     const sennit_signal bound = make_signal(test, 3);
@@ -91,7 +92,7 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     test.free(memory);
 }
 
-// Broken by a refusal that does not tell whether the call has waited for the time in its notice.
+// Broken by a refusal that does not say whether the call waited as long as its notice allows.
 RANK_TEST(notify, an_early_call_that_waited_says_how_long, kAnything) {
     const sennit_gptr memory = test.allocate(64);
     const sennit_signal bound = make_signal(test, 1);

@@ -1,4 +1,4 @@
-// Signals made with flags: strict ones, unchecked ones, and such that are both.
+// Signals with flags: strict, unchecked, and both.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -10,10 +10,10 @@ using namespace conformance;
 
 namespace {
 
-constexpr std::size_t kLongBytes = 12288;  // of two messages between nodes: data, and event
+constexpr std::size_t kLongBytes = 12288;  // two messages between nodes: data, and event
 constexpr std::uint64_t kUntouched = 0xAAAAAAAAAAAAAAAAu;
 
-// What sends an event, with or without data.
+// The ways to send an event, with or without data.
 enum class Sends {
     short_put,
     long_put,
@@ -27,7 +27,7 @@ enum class Sends {
     end
 };
 
-// A buffer for one message in each rank, and the next rank's as it is reached from here.
+// A buffer for one message on each rank, and this rank's access to the next one's.
 struct OneBuffer {
     Ranks &test;
     sennit_gptr memory;
@@ -84,7 +84,7 @@ struct OneBuffer {
         test.ok(sennit_plan_destroy(plan));
         return status == SENNIT_OK ? status : sennit_error_report(why.status, "plan", why.text, 0);
     }
-    // One event of the epoch for the next rank. What the call says.
+    // Sends one event of the epoch to the next rank. Returns the call's status.
     sennit_status send(Sends what, std::uint64_t epoch, std::int64_t wait_ns = 0) {
         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, wait_ns};
         switch (what) {
@@ -108,18 +108,17 @@ struct OneBuffer {
                 return sennit_signal_notify(there, epoch);
         }
     }
-    // No error of the epoch by the call; a flush may tell what the owner says.
+    // The call reports no error of the epoch; a flush may report the owner's answer.
     void send_unrefused(Sends what, std::uint64_t epoch) {
         test.ok(send(what, epoch));
         (void)sennit_flush(test.next(), SENNIT_FOREVER);
     }
-    // The event may lie unread at its owner after a flush, and those of a long message come one by
-    // one.
+    // True if the event may still be unread at its owner after a flush; a long message has several.
     bool rides(Sends what) const {
         return !test.load_store && (what == Sends::short_put || what == Sends::long_put ||
                                     what == Sends::short_batch || what == Sends::long_batch);
     }
-    // The owner, whose signal has not fired, hears of an event that came with this epoch, once.
+    // The owner's signal has not fired; it reports one event of this epoch, once.
     void hears(sennit_status wanted, std::uint64_t epoch) {
         says(sennit_signal_wait(arrived, 20 * kSecond), wanted, epoch);
         test.require(!is_fired(test, arrived), "what was told was not counted, and is told once");
@@ -145,8 +144,8 @@ void each_way(Body body) {
 
 }  // namespace
 
-// Broken by a sender that is let in before the reset, by data that moves first, by an epoch that is
-// used up by a call that was refused, or by an owner that is told of what was refused.
+// Broken by a sender that gets in before the reset, by data that moves first, by a refused call
+// that uses up an epoch, or by an owner that is told of refused events.
 RANK_TEST(notify, a_strict_signal_refuses_events_before_its_reset_and_nothing_moves, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_STRICT);
     std::uint64_t epoch = 0;
@@ -170,7 +169,7 @@ RANK_TEST(notify, a_strict_signal_refuses_events_before_its_reset_and_nothing_mo
         epoch += 2;
         test.barrier();
     });
-    // The epochs of the block go on with the calls that are counted.
+    // The block's own epochs continue with the counted calls.
     test.ok(buffer.send(Sends::short_put, epoch));
     test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
     test.ok(sennit_signal_reset(buffer.arrived));
@@ -183,8 +182,8 @@ RANK_TEST(notify, a_strict_signal_refuses_events_before_its_reset_and_nothing_mo
     buffer.end();
 }
 
-// Broken by a wait that ends before the reset, or does not end after it: the one buffer is read
-// while the next put of the same place waits.
+// Broken by a wait that ends before the reset, or does not end after it: the owner reads its only
+// buffer while the next put to the same place waits.
 RANK_TEST(notify, a_put_to_a_strict_signal_waits_for_the_reset, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_STRICT);
     const std::uint64_t epochs = test.quick ? 12 : 100;
@@ -198,7 +197,7 @@ RANK_TEST(notify, a_put_to_a_strict_signal_waits_for_the_reset, kAnything) {
     for (std::uint64_t epoch = 0; owns && epoch < epochs; ++epoch) {
         test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
         test.equal(buffer.own[0], epoch + 1);
-        // A put of the next epoch would come about now.
+        // Without the wait, a put of the next epoch would arrive about now.
         (void)sennit_signal_wait_word(&epoch, SENNIT_NOT_EQUAL, epoch, kMillisecond / 10);
         test.equal(buffer.own[0], epoch + 1);
         test.ok(sennit_signal_reset(buffer.arrived));
@@ -206,13 +205,13 @@ RANK_TEST(notify, a_put_to_a_strict_signal_waits_for_the_reset, kAnything) {
     buffer.end();
 }
 
-// Broken by an event that its sender is refused for, that is counted in another epoch than its own,
-// or of which its owner does not hear; by an owner that hears of those that are in order.
+// Broken by an event that is refused at its sender, counted in another epoch than its own, or not
+// reported to its owner, and by a report of a valid event.
 RANK_TEST(notify, an_unchecked_signal_judges_events_by_the_epoch_that_comes_with_them, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED);
     std::uint64_t epoch = 0;
     each_way([&](Sends what) {
-        // Parts of a message that is early may come in its epoch.
+        // Parts of an early message may arrive after its epoch has started.
         const bool is_whole =
             !buffer.rides(what) || what == Sends::short_put || what == Sends::short_batch;
         if (is_whole) {
@@ -240,7 +239,7 @@ RANK_TEST(notify, an_unchecked_signal_judges_events_by_the_epoch_that_comes_with
     test.ok(buffer.send(Sends::event_alone, epoch));
     test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
     test.barrier();
-    // Of one that is early the reset tells, where the signal has fired.
+    // If the signal has fired, the reset reports an early event.
     buffer.send_unrefused(Sends::put_that_goes_on, epoch + 3);
     test.barrier();
     buffer.says(sennit_signal_reset(buffer.arrived), SENNIT_ERR_SIGNAL_EARLY, epoch + 3);
@@ -253,8 +252,8 @@ RANK_TEST(notify, an_unchecked_signal_judges_events_by_the_epoch_that_comes_with
     buffer.end();
 }
 
-// Each call with each fault. A wait for a signal that has fired has nothing to tell. Broken by a
-// call that does not look, or tells of it twice.
+// Each call with each error. A wait for a fired signal has nothing to report. Broken by a call that
+// does not check, or reports an error twice.
 RANK_TEST(notify, wait_test_and_reset_of_an_unchecked_signal_tell_of_each_fault_once, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED);
     std::uint64_t epoch = 0;
@@ -299,8 +298,8 @@ RANK_TEST(notify, wait_test_and_reset_of_an_unchecked_signal_tell_of_each_fault_
     buffer.end();
 }
 
-// Broken by an event of the next epoch that is refused, is lost, or is not told of: once, by the
-// reset where the signal has fired, else by a wait or test, for a set too.
+// Broken by an event of the next epoch that is refused, lost or not reported: once, by the reset if
+// the signal has fired, otherwise by a wait or test, also of a set.
 RANK_TEST(notify, an_unchecked_strict_signal_reports_events_before_its_reset, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED | SENNIT_SIGNAL_STRICT);
     std::uint64_t epoch = 0;

@@ -1,4 +1,4 @@
-// Notified puts and gets that go on after their call has returned.
+// Notified puts and gets that continue after their call has returned.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +10,7 @@ using namespace conformance;
 namespace {
 
 constexpr std::size_t kLongest =
-    50'000;  // of the longest; beyond 48 KiB an event goes behind its data
+    50'000;  // of the longest; beyond 48 KiB the event follows its data
 
 // Messages of several lengths from each rank to the next one, which has two halves for them.
 struct NotifiedRing : NextBlock {
@@ -43,8 +43,8 @@ struct NotifiedRing : NextBlock {
 
 }  // namespace
 
-// Broken by data that comes after its event, a request that ends while the buffer is lent, an event
-// that is lost or counted twice, or a local signal that comes too early, or not at all.
+// Broken by data that arrives after its event, a request that completes while its buffer is in use,
+// an event that is lost or counted twice, or a local event that comes too early or never.
 RANK_TEST(notify, many_calls_are_under_way_and_all_are_counted, kAnything) {
     NotifiedRing many(test);
     const sennit_signal sent = make_signal(test, NotifiedRing::kMessages);
@@ -65,7 +65,7 @@ RANK_TEST(notify, many_calls_are_under_way_and_all_are_counted, kAnything) {
             test.ok(sennit_signal_reset(sent));
         }
         if (epoch % 3 == 2) test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
-        // The buffers are the caller's again.
+        // The caller may reuse the buffers.
         for (std::vector<std::uint8_t> &each : many.data)
             std::fill(each.begin(), each.end(), std::uint8_t{0});
         test.ok(sennit_signal_wait(many.arrived, SENNIT_FOREVER));
@@ -73,7 +73,7 @@ RANK_TEST(notify, many_calls_are_under_way_and_all_are_counted, kAnything) {
             check_pattern(test, many.own(epoch, i), many.data[i].size(),
                           NotifiedRing::salt(many.before(), epoch, i));
         test.ok(sennit_signal_reset(many.arrived));
-        // Nobody is two epochs ahead.
+        // No rank is two epochs ahead.
         test.barrier();
     }
     test.ok(sennit_signal_destroy(sent));
@@ -82,12 +82,12 @@ RANK_TEST(notify, many_calls_are_under_way_and_all_are_counted, kAnything) {
 
 namespace {
 
-// Memory that is put in thousands of messages: words, then 8 KiB, which a task brings as it brings
-// the words, then 36 KiB, and so on. More tasks than go without an answer, and more bytes than are
-// copied for the calls of a rank.
+// Memory that is put in thousands of messages: words, then 8 KiB (words and 8 KiB go by tasks),
+// then 36 KiB, and so on. More tasks than may be unacknowledged, and more bytes than the rank's
+// copy buffers hold.
 struct Thousands : NextBlock {
     static constexpr std::size_t kWords = 7;
-    static constexpr std::uint32_t kMessages = kWords + 2;  // of a part
+    static constexpr std::uint32_t kMessages = kWords + 2;  // per part
     static constexpr std::size_t kTask = 8192;
     static constexpr std::size_t kLong = 36 * 1024;
     static constexpr std::size_t kPartBytes = kWords * 8 + kTask + kLong;
@@ -112,13 +112,13 @@ struct Thousands : NextBlock {
 
 }  // namespace
 
-// Nobody waits before the last of 5040 calls, or 1260 where that takes long. Broken by a bound of
-// what may be under way, by a call that is dropped where a window is full or copies have no room,
-// and by an event that is lost or counted twice among so many. In the second round what is long may
-// ride in completion data.
+// No wait before the last of 5040 calls (1260 on slow configurations). Broken by a limit on pending
+// calls, by a call that is dropped when a window or the copy buffers are full, and by an event that
+// is lost or counted twice among so many. In the second round, long messages may use completion
+// data.
 RANK_TEST(notify, thousands_of_calls_are_under_way_and_both_signals_count_each, kOnce) {
-    // 4.4 MiB by tasks, and 20 MiB; the work of many ranks takes turns, and the thread sanitizer
-    // takes its time.
+    // 4.4 MiB by tasks, and 20 MiB otherwise. Fewer parts for many ranks, which share processors,
+    // and under the thread sanitizer, which is slow.
     const Thousands many(test, test.size <= 4 && !under_thread_sanitizer() ? 560 : 140);
     const sennit_signal sent = make_signal(test, many.events);
     std::vector<std::uint8_t> data(many.bytes);
@@ -126,7 +126,7 @@ RANK_TEST(notify, thousands_of_calls_are_under_way_and_both_signals_count_each, 
         fill(data.data(), data.size(), 64 * epoch + static_cast<std::uint64_t>(test.rank));
         many.put_all(data, {SENNIT_SIGNAL_NULL, sent, epoch, 0});
         test.ok(sennit_signal_wait(sent, SENNIT_FOREVER));
-        std::fill(data.begin(), data.end(), std::uint8_t{0});  // it is the caller's again
+        std::fill(data.begin(), data.end(), std::uint8_t{0});  // the caller may reuse it
         test.ok(sennit_signal_wait(many.arrived, SENNIT_FOREVER));
         check_pattern(test, sennit_ptr(many.memory), many.bytes,
                       64 * epoch + static_cast<std::uint64_t>(test.previous()));
@@ -142,7 +142,8 @@ RANK_TEST(notify, thousands_of_calls_are_under_way_and_both_signals_count_each, 
     many.end();
 }
 
-// Broken by a get whose request ends before its data is there, or that tells the owner too early.
+// Broken by a get whose request completes before its data arrives, or that notifies the owner too
+// early.
 RANK_TEST(notify, gets_that_go_on_bring_their_data_and_tell_the_owner, kAnything) {
     NotifiedRing many(test);
     for (std::size_t i = 0; i < NotifiedRing::kMessages; ++i)
@@ -163,8 +164,8 @@ RANK_TEST(notify, gets_that_go_on_bring_their_data_and_tell_the_owner, kAnything
     many.end();
 }
 
-// Broken by data that moves although its owner is two epochs behind, by an error that nobody is
-// told or that is told twice, or by a local signal that counts what was refused.
+// Broken by data that moves although its owner is two epochs behind, by an error that is reported
+// never or twice, or by a local signal that counts a refused call.
 RANK_TEST(notify, a_call_that_goes_on_and_is_early_moves_nothing_and_says_so, kAnything) {
     NotifiedRing many(test);
     const sennit_signal sent = make_signal(test, 1);
@@ -213,7 +214,7 @@ RANK_TEST(notify, a_call_that_goes_on_and_is_early_moves_nothing_and_says_so, kA
 
 namespace {
 
-// Slabs of the threads of each rank for the next one, all through one block.
+// Data of the threads of each rank for the next one, all through one block.
 struct Slabs {
     static constexpr int kThreads = 3;
     static constexpr std::size_t kWords = 3000;
@@ -283,8 +284,8 @@ struct Slabs {
 
 }  // namespace
 
-// Each sends by a call, by one that goes on, or by a plan of its own. Broken by an event of one
-// thread that is lost among those of another, and by what a block has that two threads write.
+// The threads use a waiting call, a non-blocking call, and their own plan. Broken by an event of
+// one thread that is lost among those of another, and by state of a block that two threads write.
 RANK_TEST(notify, threads_of_a_rank_share_a_block_where_each_event_names_its_epoch, kFreeThreads) {
     const std::size_t bytes = 2 * Slabs::kThreads * Slabs::kWords * 8;
     Slabs slabs{test.quick ? 12u : 100u, test.allocate(bytes), make_signal(test, Slabs::kThreads),

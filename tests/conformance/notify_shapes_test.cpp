@@ -29,14 +29,14 @@ sennit_status notify_shape(sennit_peer_block block, PlacedShape &placed,
 
 }  // namespace
 
-// Broken by a byte that goes elsewhere, an event that comes before its data, for each run, or not
-// at all, and by a call that needs the box or the list after it has returned.
+// Broken by a byte in the wrong place, an event that precedes its data, an event per run or none,
+// and by a call that reads its box or list after it has returned.
 RANK_TEST(notify, random_boxes_and_lists_arrive_and_each_is_one_event, kAnything) {
     test.programs(test.quick ? 2 : 6, [&] {
         ShapeBlocks at(test, 12000);
         const sennit_signal sent = make_signal(test, 1);
         for (std::uint64_t epoch = 0; epoch < 12; ++epoch) {
-            // The same way on all ranks, so that each knows what is counted.
+            // The same direction on all ranks, so that each knows the counts.
             const bool is_put = test.common.one_in(2);
             const bool goes_on = test.common.one_in(2);
             const bool has_local = test.common.one_in(3);
@@ -56,7 +56,7 @@ RANK_TEST(notify, random_boxes_and_lists_arrive_and_each_is_one_event, kAnything
             std::fill(it.buffer.begin(), it.buffer.end(), std::uint8_t{0});
             at.wait_and_reset(is_put ? at.arrived : at.read);
             at.check_model();
-            // Nobody gets two epochs ahead, and nothing is counted twice.
+            // No rank gets two epochs ahead, and nothing is counted twice.
             test.barrier();
             test.equal(left_of(test, at.arrived), 1u);
             test.equal(left_of(test, at.read), 1u);
@@ -69,8 +69,8 @@ RANK_TEST(notify, random_boxes_and_lists_arrive_and_each_is_one_event, kAnything
 
 namespace {
 
-// `runs` of `run_bytes` each, every second of the block, the last of the buffer first: as a list,
-// or as a box.
+// `runs` runs of `run_bytes` bytes, at every second place of the block, the last run first in the
+// buffer: as a list and as a box.
 struct ManyRuns {
     std::size_t runs;
     std::size_t run_bytes;
@@ -101,8 +101,8 @@ struct ManyRuns {
 
 }  // namespace
 
-// Broken by an event for each run, by one that comes before the last run, and by runs that are lost
-// where they go in several messages.
+// Broken by an event for each run, an event before the last run, and runs that are lost when they
+// go in several messages.
 RANK_TEST(notify, a_put_of_a_thousand_runs_counts_once, kAnything) {
     for (const std::size_t run_bytes : {std::size_t{8}, std::size_t{60}, std::size_t{700}}) {
         const ManyRuns many(test.quick && run_bytes > 60 ? 100 : 1000, run_bytes);
@@ -139,8 +139,8 @@ RANK_TEST(notify, a_put_of_a_thousand_runs_counts_once, kAnything) {
     }
 }
 
-// Each of them in several tasks, where runs go so. Broken by a task that is taken for another
-// message's, and by a message that counts before its last task or with each.
+// Each message takes several tasks on paths with tasks. Broken by a task that is mistaken for
+// another message's, and by a message that counts before its last task or once per task.
 RANK_TEST(notify, several_messages_of_many_runs_are_under_way_at_once, kAnything) {
     constexpr std::size_t kMessages = 5;
     const ManyRuns many(test.quick ? 100 : 400, 700);  // 70 or 280 KB
@@ -191,14 +191,14 @@ RANK_TEST(notify, a_get_of_a_thousand_runs_counts_once, kAnything) {
     at.end();
 }
 
-// Broken by a block that is asked where the named place lies, and not what is touched; by nothing
-// that counts no event, or that moves something.
+// Broken by a check of the named place instead of the touched bytes, and by an empty message that
+// counts no event or moves data.
 RANK_TEST(notify, offsets_go_down_and_nothing_to_move_is_an_event, kAnything) {
     ShapeBlocks at(test, 1000);
     std::uint64_t words[3] = {11, 22, 33};
     const auto taken = [&](sennit_signal signal) {
         at.wait_and_reset(signal);
-        test.barrier();  // nobody gets two epochs ahead
+        test.barrier();  // no rank gets two epochs ahead
     };
     // The named place is the end of the block.
     const sennit_piece down[] = {{-8, 16, 8}, {-24, 0, 8}, {-100, 0, 0}, {-16, 8, 8}};
@@ -207,7 +207,7 @@ RANK_TEST(notify, offsets_go_down_and_nothing_to_move_is_an_event, kAnything) {
     std::memcpy(at.model.data() + 976, words, sizeof words);
     taken(at.arrived);
     at.check_model();
-    // Behind it, and one run alone.
+    // A named place inside the block, and one behind it for a single run.
     const sennit_box line = sennit_box_line(8, 3, -16, 8);
     test.ok(sennit_put_notify_strided(at.next, 992, words, &line, nullptr));
     const sennit_piece one[] = {{-500, 8, 16}};
@@ -239,7 +239,7 @@ RANK_TEST(notify, offsets_go_down_and_nothing_to_move_is_an_event, kAnything) {
     at.end();
 }
 
-// Broken by a wrong call that moves a part, counts its event, or uses up its epoch.
+// Broken by an invalid call that moves a part, counts its event, or uses up its epoch.
 RANK_TEST(notify, a_wrong_box_or_list_moves_nothing_and_counts_nothing, kAnything) {
     ShapeBlocks at(test, 1000);
     std::vector<std::uint8_t> buffer(4000, 0xEE);
@@ -281,7 +281,7 @@ RANK_TEST(notify, a_wrong_box_or_list_moves_nothing_and_counts_nothing, kAnythin
     const sennit_notice waits{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 1};
     test.is(sennit_put_notify_strided_nb(at.next, 0, buffer.data(), &line, &waits, nullptr),
             SENNIT_ERR_ARG);
-    // An owner that is two epochs behind: short, in several messages, and run by run.
+    // The owner is two epochs behind: short, in several messages, and run by run.
     const sennit_notice early{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2, 0};
     for (const std::size_t run_bytes : {std::size_t{8}, std::size_t{400}}) {
         const sennit_box two = sennit_box_line(run_bytes, 2, 500, static_cast<int>(run_bytes));
@@ -310,8 +310,8 @@ RANK_TEST(notify, a_wrong_box_or_list_moves_nothing_and_counts_nothing, kAnythin
     at.end();
 }
 
-// Many runs to an owner that is two epochs behind. Broken by a message of several tasks, or of
-// writes, of which some arrive although the owner has said no.
+// Many runs to an owner that is two epochs behind. Broken by a message of several tasks or writes
+// that arrives in part although the owner has refused it.
 RANK_TEST(notify, many_runs_that_are_early_leave_the_block_as_it_was, kAnything) {
     const ManyRuns many(600, 24);
     ShapeBlocks at(test, many.block_bytes());

@@ -1,4 +1,4 @@
-// Blocks, and put and get with notification.
+// Blocks, and notified puts and gets.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -42,7 +42,8 @@ std::uint64_t salt_of(int from, std::uint64_t epoch) {
 }  // namespace
 
 // Broken by an event that overtakes its data, a message in the wrong epoch, or a default epoch that
-// does not go on. Two halves take turns, so senders run an epoch ahead and nobody waits otherwise.
+// does not advance. Two halves take turns, so senders may run an epoch ahead without any other
+// wait.
 RANK_TEST(notify, data_of_all_ranks_is_there_when_the_signal_fires, kAnything) {
     const std::size_t part = 1024;
     const auto size = static_cast<std::size_t>(test.size);
@@ -80,7 +81,7 @@ RANK_TEST(notify, data_of_all_ranks_is_there_when_the_signal_fires, kAnything) {
     test.free(memory);
 }
 
-// Broken by an event that tells the owner of a read before it is over.
+// Broken by an event that reports a read before its end.
 RANK_TEST(notify, a_get_tells_the_owner_that_its_data_was_read, kAnything) {
     const std::size_t bytes = 3000;
     const sennit_gptr memory = test.allocate(bytes);
@@ -110,7 +111,7 @@ RANK_TEST(notify, a_get_tells_the_owner_that_its_data_was_read, kAnything) {
     test.free(memory);
 }
 
-// Broken by a notice that is taken for the block's own signals, or epochs that it mixes up.
+// Broken by a notice that changes the block's own signals, or by mixed-up epochs.
 RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
     const sennit_gptr memory = test.allocate(64);
     const sennit_signal bound = make_signal(test, 1);
@@ -133,7 +134,8 @@ RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
     notice.remote = SENNIT_SIGNAL_NULL;  // the block's own, epoch 0
     test.ok(sennit_put_notify_with(peer, 24, &word, 8, &notice));
     test.require(is_fired(test, local), "the local signal has counted each call that succeeded");
-    // A message too many is seen for an instant by its receiver too: nobody waits any more.
+    // The receiver also sees a surplus event for a moment, so the barrier comes after the last
+    // wait.
     test.ok(sennit_signal_wait(bound, SENNIT_FOREVER));
     test.barrier();
     test.is(sennit_put_notify_with(peer, 24, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
@@ -166,7 +168,7 @@ RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
     test.free(memory);
 }
 
-// Broken by a check value that does not cover a byte, or a record that is believed.
+// Broken by a check value that does not cover a byte, or a record that is not checked.
 RANK_TEST(notify, a_block_that_was_changed_or_is_of_another_job_is_refused, kAnything) {
     const sennit_gptr memory = test.allocate(256);
     const sennit_signal signal = make_signal(test, 1);
@@ -259,15 +261,16 @@ RANK_TEST(notify, what_leaves_the_block_is_refused_and_empty_messages_count, kAn
     test.free(memory);
 }
 
-// Broken by a handle of a segment that serves the next one in its place, or memory that is written
-// because it is mapped still.
+// Broken by a segment's handle that becomes valid for the next segment in its slot, or by a write
+// to memory because it is still mapped.
 RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is_used_again,
           kAnything) {
     const sennit_signal signal = make_signal(test, 1);
-    // On each rank in most rounds; but another rank of the process may take the place first.
+    // Happens on each rank in most rounds, but another rank of the process may take the address
+    // first.
     bool used_again = false;
     const int least = test.quick ? 3 : 20;
-    // Too large for a window of the rank's file, whose addresses are not used again.
+    // Too large for a window of the rank's file, where addresses are not reused.
     const std::uint64_t bytes = std::uint64_t{17} << 20;
     for (int round = 0; round < least || (!used_again && round < 10 * least); ++round) {
         sennit_gptr first = SENNIT_GPTR_NULL;
@@ -279,7 +282,8 @@ RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is
         const sennit_peer_block peer = attach(test, block);
         test.barrier();
         test.ok(sennit_free(first));
-        // The kernel chooses the place; other holes may be used first, or another thread be faster.
+        // The kernel chooses the address: other gaps may be used first, or another thread may be
+        // faster.
         std::vector<sennit_gptr> seconds;
         do {
             seconds.push_back(SENNIT_GPTR_NULL);
@@ -300,7 +304,7 @@ RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is
         for (const sennit_gptr second : seconds)
             test.ok(sennit_free(second));
     }
-    // An emulator chooses the place, and takes a new one each time.
+    // An emulator chooses the address, and never reuses one.
     constexpr bool kIsEmulated = SENNIT_TEST_IS_EMULATED;
     if (!used_again && kIsEmulated)
         std::fprintf(stderr, "left out: the emulator does not use memory again\n");
@@ -310,7 +314,7 @@ RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is
     test.ok(sennit_signal_destroy(signal));
 }
 
-// Broken by a look at the segment's id alone, which is the same again after 255 others.
+// Broken by a check of only the segment's id, which repeats after 255 others.
 RANK_TEST(notify, a_block_is_refused_when_another_region_has_got_the_id_of_its_own, kOnce) {
     const sennit_signal signal = make_signal(test, 1);
     const sennit_gptr old = test.allocate(64);
@@ -344,7 +348,7 @@ RANK_TEST(notify, a_block_is_refused_when_another_region_has_got_the_id_of_its_o
     test.free(now);
 }
 
-// Broken by a registration that is taken for the one before of the same memory.
+// Broken by a registration that is mistaken for the previous one of the same memory.
 RANK_TEST(notify, a_block_of_memory_that_is_registered_anew_is_refused, kAnything) {
     std::vector<std::uint64_t> memory(8192, 0);
     const std::size_t bytes = 8 * memory.size();
@@ -396,7 +400,7 @@ RANK_TEST(notify, a_block_of_memory_that_is_registered_anew_is_refused, kAnythin
     test.ok(sennit_signal_destroy(signal));
 }
 
-// Sends the caller's block to the rank before it, and takes that of the next one, by a file.
+// Sends the caller's block to the previous rank, and returns the next rank's block, by a file.
 static sennit_block travel_by_file(Ranks &test, const sennit_block &mine) {
     const auto processes = test.tell_all(static_cast<std::int64_t>(getpid()));
     const auto path_of = [&](int rank) {
@@ -416,7 +420,7 @@ static sennit_block travel_by_file(Ranks &test, const sennit_block &mine) {
     return got;
 }
 
-// Names of sockets end at the network namespace, and between hosts there are none.
+// Socket names end at the network namespace; separate hosts share none.
 static bool have_one_network(Ranks &test) {
     struct stat space {};
     test.require(stat("/proc/self/ns/net", &space) == 0, "the network has a number");
@@ -424,11 +428,11 @@ static bool have_one_network(Ranks &test) {
     return std::all_of(all.begin(), all.end(), [&](auto other) { return other == all.front(); });
 }
 
-// The same by a socket.
+// Like travel_by_file, by a socket.
 static sennit_block travel_by_socket(Ranks &test, const sennit_block &mine) {
     const auto processes = test.tell_all(static_cast<std::int64_t>(getpid()));
     const auto name_of = [&](int rank) {
-        // An abstract name: its first byte is 0, and no file has it.
+        // An abstract name: its first byte is 0, and it is not a file.
         sockaddr_un name{};
         name.sun_family = AF_UNIX;
         (void)std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "sennit-block.%lld.%d",
@@ -452,8 +456,8 @@ static sennit_block travel_by_socket(Ranks &test, const sennit_block &mine) {
     return got;
 }
 
-// Broken by a block that means something only in the process, or only to the rank, that made it.
-// By MPI: tests/signal/block_rank.c.
+// Broken by a block that is valid only in the process, or for the rank, that made it.
+// tests/signal/block_rank.c sends blocks by MPI.
 RANK_TEST(notify, blocks_travel_by_files_and_sockets, kAnything) {
     const sennit_gptr memory = test.allocate(16);
     const sennit_signal signal = make_signal(test, 2);
@@ -477,7 +481,7 @@ RANK_TEST(notify, blocks_travel_by_files_and_sockets, kAnything) {
     test.free(memory);
 }
 
-// Broken by blocks that share what belongs to one of them.
+// Broken by blocks that share state of one of them.
 RANK_TEST(notify, thousands_of_blocks_lie_in_one_region, kOnce) {
     const std::size_t count = test.quick || !test.load_store ? 300 : 10000;
     const sennit_gptr memory = test.allocate(16 * count);
@@ -516,7 +520,7 @@ RANK_TEST(notify, thousands_of_blocks_lie_in_one_region, kOnce) {
     test.free(memory);
 }
 
-// Broken by a path to registered memory whose copy comes after the event.
+// Broken by a path to registered memory that copies after the event.
 RANK_TEST(notify, blocks_of_registered_memory_are_written_and_read, kAnything) {
     const std::size_t bytes = 40000;
     std::vector<std::uint8_t> memory(bytes, 0);

@@ -1,5 +1,4 @@
-// Plans whose events are of the epoch that the owner is in, and plans whose operations name
-// signals.
+// Plans with events of the owner's current epoch, and plans whose operations name signals.
 #include <vector>
 
 #include "next_block.hpp"
@@ -32,11 +31,11 @@ void wait_and_reset(Ranks &test, sennit_signal signal) {
 
 }  // namespace
 
-// Broken by a plan that counts from an epoch of its own, by a run that the owner's epoch holds up,
-// and by events too many that are counted in the next epoch.
+// Broken by a plan that counts in its own epoch, by a run that waits for the owner's epoch, and by
+// surplus events that are counted in the next epoch.
 RANK_TEST(plan, a_plan_counts_in_the_epoch_that_the_owner_is_in, kAnything) {
     const PlanBlock at(test, 20000, 3, 1);
-    // Each owner is in another epoch.
+    // Each owner is in a different epoch.
     for (int i = 0; i < test.rank; ++i) {
         for (int k = 0; k < 3; ++k)
             test.ok(sennit_signal_notify(at.arrived, SENNIT_EPOCH_CURRENT));
@@ -70,7 +69,7 @@ RANK_TEST(plan, a_plan_counts_in_the_epoch_that_the_owner_is_in, kAnything) {
             if (started == SENNIT_OK) test.ok(sennit_plan_wait(plan, SENNIT_FOREVER));
             test.barrier();
             test.is(sennit_signal_reset(at.arrived), SENNIT_ERR_SIGNAL_OVERFLOW);
-            // Where parts go one by one, the run has ended before its get.
+            // On paths with one message per part, the refused run has ended before its get.
             int done = 0;
             (void)sennit_signal_test(at.read, &done);
         }
@@ -85,8 +84,8 @@ RANK_TEST(plan, a_plan_counts_in_the_epoch_that_the_owner_is_in, kAnything) {
     at.end();
 }
 
-// A plan that moves nothing but words goes a shorter way. Broken by a way that knows no present
-// epoch.
+// A plan of single words takes a short way. Broken by a short way that ignores
+// SENNIT_EPOCH_CURRENT.
 RANK_TEST(plan, words_of_a_plan_count_in_the_epoch_that_the_owner_is_in, kAnything) {
     const PlanBlock at(test, 64, 2, 1);
     std::uint64_t words[2] = {0, 0};
@@ -107,8 +106,8 @@ RANK_TEST(plan, words_of_a_plan_count_in_the_epoch_that_the_owner_is_in, kAnythi
     at.end();
 }
 
-// Broken by an event that goes to the block's own signal, by a named signal that takes the place of
-// another, and by a local event that comes before the buffer is free, or not at all.
+// Broken by an event of the block's own signal, a named signal that replaces another one, and a
+// local event that comes before the buffer is free, or never.
 RANK_TEST(plan, operations_of_a_plan_count_in_the_signals_that_they_name, kAnything) {
     for (const bool is_current : {false, true}) {
         const PlanBlock at(test, 20000, 1, 1);
@@ -165,8 +164,8 @@ RANK_TEST(plan, operations_of_a_plan_count_in_the_signals_that_they_name, kAnyth
     }
 }
 
-// Broken by a notice that is not looked at when it is recorded, or a signal that commit does not
-// count the operations of.
+// Broken by a notice that is not checked when it is recorded, or by a commit that does not count a
+// signal's operations.
 RANK_TEST(plan, a_notice_that_does_not_fit_a_plan_is_refused, kAnything) {
     const PlanBlock at(test, 64, 1, 1);
     const sennit_signal one = make_signal(test, 1);

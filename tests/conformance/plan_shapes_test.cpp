@@ -19,7 +19,7 @@ sennit_status record_shape(sennit_plan plan, sennit_peer_block block, PlacedShap
                          : sennit_plan_get_indexed(plan, local, block, at, &list, nullptr);
 }
 
-// Operations of one plan, each with a part of the block of its own.
+// Operations of one plan, each with its own part of the block.
 struct ShapePlan {
     static constexpr std::size_t kPart = 3000;
     ShapeBlocks &at;
@@ -31,12 +31,12 @@ struct ShapePlan {
         Ranks &test = at.test;
         test.ok(sennit_plan_create(&plan));
         for (std::uint32_t i = 0; i < puts + gets; ++i) {
-            // Operations keep the addresses of their buffers, which do not move with the shape.
+            // Operations keep the addresses of their buffers, which stay when a shape is moved.
             PlacedShape made(test.own, i < puts, most);
             made.place += i * kPart;
             shapes.push_back(std::move(made));
             test.ok(record_shape(plan, at.next, shapes.back()));
-            // Copied.
+            // The plan has copied them.
             shapes.back().shape.pieces.clear();
             shapes.back().shape.box = sennit_box{};
         }
@@ -63,9 +63,9 @@ struct ShapePlan {
 
 }  // namespace
 
-// Broken by an operation that counts its runs, by runs that are moved as they were when they were
-// recorded, and by a plan that needs the box or the list after that. Short shapes of one plan go
-// together.
+// Broken by an operation that counts each run, by a run that sends old data from the time of
+// recording, and by a plan that reads its box or list later. Short shapes of one plan share
+// messages.
 RANK_TEST(plan, random_boxes_and_lists_of_a_plan_are_one_event_each, kAnything) {
     test.programs(test.quick ? 2 : 6, [&] {
         const auto puts = static_cast<std::uint32_t>(test.common.between(1, 5));
@@ -80,8 +80,8 @@ RANK_TEST(plan, random_boxes_and_lists_of_a_plan_are_one_event_each, kAnything) 
     });
 }
 
-// Broken by an operation of many runs that is counted for each of them, or whose event comes before
-// the others' data.
+// Broken by an operation of many runs that counts each run, or whose event comes before the data of
+// other runs.
 RANK_TEST(plan, an_operation_of_a_thousand_runs_counts_once, kAnything) {
     constexpr std::size_t kRuns = 1000;
     for (const std::size_t words : {std::size_t{1}, std::size_t{5}}) {

@@ -1,4 +1,4 @@
-// Plans: recorded, committed, run again and again.
+// Plans: recorded, committed, and run again and again.
 #include <vector>
 
 #include "signals.hpp"
@@ -7,8 +7,7 @@ using namespace conformance;
 
 namespace {
 
-// The memory of a rank, a signal for what is put there and one for what is got, and the next
-// rank's block with both.
+// The memory of a rank, a signal for puts and one for gets, and the next rank's block with both.
 struct Ring {
     sennit_gptr memory = SENNIT_GPTR_NULL;
     sennit_signal read = SENNIT_SIGNAL_NULL;
@@ -55,8 +54,8 @@ void start_when_taken(Ranks &test, sennit_plan plan) {
 
 }  // namespace
 
-// Broken by pieces that are merged although they do not touch, an event for a merged piece that is
-// forgotten, or a run in the epoch of another. Two plans take turns with two halves.
+// Broken by pieces that are merged although they do not touch, a lost event of a merged piece, or a
+// run in another run's epoch. Two plans take turns with two halves.
 RANK_TEST(plan, pieces_of_every_size_arrive_in_every_run, kAnything) {
     test.programs(test.quick ? 3 : 25, [&] {
         const std::size_t count = test.common.between(1, 40);
@@ -64,7 +63,7 @@ RANK_TEST(plan, pieces_of_every_size_arrive_in_every_run, kAnything) {
         const Ring ring(test, 2 * half, static_cast<std::uint32_t>(count), 1);
         std::vector<std::uint8_t> data(2 * half);
         sennit_plan plans[2] = {make_plan(test), make_plan(test)};
-        // The same pieces on all ranks: often right behind each other.
+        // The same pieces on all ranks, often adjacent.
         std::vector<std::uint8_t> is_put(half, 0);
         std::size_t offset = 0;
         for (std::size_t i = 0; i < count; ++i) {
@@ -99,7 +98,7 @@ RANK_TEST(plan, pieces_of_every_size_arrive_in_every_run, kAnything) {
     });
 }
 
-// Broken by directions that share what belongs to one of them.
+// Broken by directions that share state of one of them.
 RANK_TEST(plan, puts_and_gets_of_one_plan_count_in_their_own_signals, kAnything) {
     const Ring ring(test, 128, 2, 1);
     std::uint64_t out[2] = {0, 0};
@@ -130,7 +129,7 @@ RANK_TEST(plan, puts_and_gets_of_one_plan_count_in_their_own_signals, kAnything)
     ring.end(test);
 }
 
-// Broken by a state that is not looked at, or a run that moves something before it is refused.
+// Broken by a call that ignores the plan's state, or a refused run that moves data.
 RANK_TEST(plan, calls_that_do_not_fit_the_state_are_refused, kAnything) {
     const Ring ring(test, 64, 2, 1);
     const std::uint64_t word = 7;
@@ -186,14 +185,14 @@ RANK_TEST(plan, calls_that_do_not_fit_the_state_are_refused, kAnything) {
     test.is(sennit_plan_start(stale), SENNIT_ERR_SIGNAL_EARLY);
     test.barrier();
     ring.end(test);
-    test.is(sennit_plan_start(stale), SENNIT_ERR_ARG);  // its block is not attached any more
+    test.is(sennit_plan_start(stale), SENNIT_ERR_ARG);  // its block is detached
     test.ok(sennit_plan_destroy(stale));
 }
 
-// Broken by a start that looks at an owner when data for another has moved, or an event of its has
-// been counted: who starts the run again would count it twice.
+// Broken by a start that checks one owner after data for another has moved or an event has been
+// counted: the repeated run would count it twice.
 RANK_TEST(plan, nothing_moves_for_any_owner_when_one_of_them_is_behind, kAnything) {
-    // The caller's own block, whose signal goes on, is recorded first, then the next rank's.
+    // The caller's own block, whose signal advances, is recorded first, then the next rank's block.
     const Ring ahead(test, 64, 1, 1);
     const Ring behind(test, 64, 1, 1);
     sennit_block mine;
@@ -240,8 +239,8 @@ RANK_TEST(plan, nothing_moves_for_any_owner_when_one_of_them_is_behind, kAnythin
     ahead.end(test);
 }
 
-// Each puts a word of its own, and each hundredth is run. Broken by a limit of the number of plans,
-// by a run that moves what another plan has recorded, and by the end of one plan that ends others.
+// Each plan puts one word, and every hundredth runs. Broken by a limit on the number of plans, by a
+// run that moves another plan's data, and by the end of one plan that ends others.
 RANK_TEST(plan, a_rank_has_fifty_thousand_plans, kOnce) {
     constexpr std::size_t kPlans = 50'000;
     constexpr std::size_t kStride = 100;
@@ -257,7 +256,7 @@ RANK_TEST(plan, a_rank_has_fifty_thousand_plans, kOnce) {
         test.ok(sennit_plan_put(plans[i], ring.next, i * 8, &words[i], 8));
         test.ok(sennit_plan_commit(plans[i], 0, 1));
     }
-    // Those before it are gone when the last of each hundred is run.
+    // When the last plan of a hundred runs, the plans before it have been destroyed.
     for (std::size_t i = 0; i < kPlans; ++i) {
         if (i % kStride == kStride - 1) {
             test.ok(sennit_plan_start(plans[i]));

@@ -1,15 +1,15 @@
-// A library that is loaded before Sennit's (LD_PRELOAD) and makes some calls wrong, so that
-// shrink_test.py sees whether shrink.py finds the steps that matter. PLANTED_FAULT in the
-// environment says which; a rank is one thread, and for it
+// A library that is loaded before Sennit's (LD_PRELOAD) and makes some calls fail, so that
+// shrink_test.py can check that shrink.py finds the two steps that matter. PLANTED_FAULT in the
+// environment selects the fault; a rank is one thread:
 //
-//     collective   an allreduce damages its result, once it has made a broadcast
-//     lock         a lock is refused while it holds another, once it has tried for one
-//     accumulate   a get_accumulate damages what it fetched, after an accumulate with a request
-//     strided      a get of a box damages what it got, once it has put a list
-//     random       a get damages what it got, after a put and then a get with a request
-//     stress       a notified get damages what it got, once there was a queue
+//     collective   an allreduce damages its result, after a broadcast
+//     lock         a lock is refused while the rank holds another, after a try
+//     accumulate   a get_accumulate damages the fetched values, after an accumulate with a request
+//     strided      a get of a box damages its data, after a put of a list
+//     random       a get damages its data, after a put and then a get with a request
+//     stress       a notified get damages its data, after a queue existed
 //
-// So each failure needs two steps. Everything else goes on to the library behind.
+// Each failure thus needs two steps. All other calls go on to the library behind.
 #include <dlfcn.h>
 #include <sennit/sennit.h>
 
@@ -24,20 +24,20 @@ bool is_planted(const char *kind) {
 }
 
 thread_local bool is_armed = false;
-thread_local bool has_put = false;  // fault `random`
+thread_local bool has_put = false;  // for the fault `random`
 thread_local int held = 0;          // locks
 
 void arm(const char *kind) {
     if (is_planted(kind)) is_armed = true;
 }
 
-// The result of a call that has ended.
+// Damages the result of a finished call.
 void damage(const char *kind, sennit_status status, void *result) {
     if (status == SENNIT_OK && is_planted(kind) && is_armed)
         *static_cast<unsigned char *>(result) ^= 0x55;
 }
 
-// The function of the library that comes after this one.
+// The function of the next library in the search order.
 template <class Function>
 Function next(Function, const char *name) {
     return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));

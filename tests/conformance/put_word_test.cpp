@@ -1,4 +1,4 @@
-// Puts with an operation on a word that tells of them.
+// Puts followed by an operation on a word.
 #include <cstring>
 #include <vector>
 
@@ -14,8 +14,8 @@ constexpr std::size_t kBytes[] = {0,   1,    8,    40,    41,    440,       488,
 
 }  // namespace
 
-// Broken by an operation that overtakes its data, is done twice or never, or by data of a call
-// whose buffer was taken too late. The word lies with the data, or in another segment.
+// Broken by an operation that overtakes its data, is done twice or never, or by a buffer that is
+// read too late. The word is near the data, or in another segment.
 RANK_TEST(atomic, who_sees_the_word_of_a_put_sees_its_data, kAtomics) {
     const std::size_t half = (kRoomBytes + 63) / 64 * 64;
     const sennit_gptr memory = test.allocate(half + 64);
@@ -38,7 +38,7 @@ RANK_TEST(atomic, who_sees_the_word_of_a_put_sees_its_data, kAtomics) {
             const auto op = adds ? SENNIT_SUM : SENNIT_REPLACE;
             const bool is_near = form % 4 < 2;
             const auto call = form < 4 ? sennit_put_word : sennit_put_word_nbi;
-            // One that adds follows on one that sets the same word.
+            // A call that adds follows one that sets the same word.
             const std::uint64_t value = adds ? 7 : round * 100 + 1;
             expected = adds ? expected + 7 : value;
             fill(data.data(), bytes, round + static_cast<std::uint64_t>(test.rank));
@@ -56,7 +56,7 @@ RANK_TEST(atomic, who_sees_the_word_of_a_put_sees_its_data, kAtomics) {
     test.free(memory);
 }
 
-// Broken by an operation that is lost or done again when many are under way to one word.
+// Broken by an operation that is lost or repeated when many on one word are pending.
 RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
     const auto size = static_cast<std::size_t>(test.size);
     const std::uint64_t rounds = test.quick ? 40 : 400;
@@ -68,7 +68,7 @@ RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
     for (std::uint64_t round = 0; round < rounds; ++round)
         for (int peer = 0; peer < test.size; ++peer) {
             const sennit_gptr word = sennit_gptr_at(memory, peer);
-            // Each its own, as such puts have no order.
+            // Each put has its own word, as such puts have no order.
             const auto from = static_cast<std::uint64_t>(test.rank);
             const auto place = static_cast<std::int64_t>(64 + 512 * (rounds * from + round));
             fill(data.data(), data.size(), round);
@@ -85,7 +85,7 @@ RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
     test.free(memory);
 }
 
-// Broken by a call that moves its data and then finds that the word is no good.
+// Broken by a call that moves its data before it finds that the word is invalid.
 RANK_TEST(atomic, a_put_whose_word_is_wrong_moves_nothing, kAtomics) {
     const sennit_gptr memory = test.allocate(4096);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));

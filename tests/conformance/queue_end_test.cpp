@@ -1,4 +1,4 @@
-// Queues that end while others are producers of them, or on their way to become that.
+// The end of queues while other ranks are producers, or are about to attach.
 #include <vector>
 
 #include "queues.hpp"
@@ -6,8 +6,8 @@
 
 using namespace conformance;
 
-// Broken by memory that goes while a producer still has a ring in it, or by a producer that writes
-// to a queue which was made later.
+// Broken by memory that is freed while a producer still has a ring in it, or by a producer that
+// writes to a later queue.
 RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_ones_alone,
           kAnything) {
     if (!queues_lead_everywhere(test)) return;
@@ -16,13 +16,13 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
         const sennit_queue_address there =
             test.tell_all(old.address)[static_cast<std::size_t>(test.next())];
         std::uint64_t word = 1;
-        sennit_producer producers[3] = {};  // one finds out, one does not look, one had put in
+        sennit_producer producers[3] = {};  // one is refused, one is idle, one has pushed
         for (sennit_producer &producer : producers)
             test.ok(sennit_queue_attach(there, &producer));
         test.ok(sennit_queue_push(producers[2], &word, 0));
         test.barrier();
         test.ok(sennit_queue_destroy(old.queue));
-        // One of these would lie where the old one was, if that were free. All rings are in use.
+        // If the old queue's memory were free, one of these would get it. All rings are in use.
         std::vector<Made> later;
         std::vector<sennit_producer> own;
         for (int i = 0; i < 9; ++i) {
@@ -45,7 +45,7 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
             test.is(sennit_queue_pop(made.queue, &word, 0), SENNIT_ERR_TIMEOUT);
             test.is(sennit_queue_attach(made.address, &none), SENNIT_ERR_NOMEM);
         }
-        later.push_back(make_queue(test, 8, 4, 3));  // the old one's memory has gone
+        later.push_back(make_queue(test, 8, 4, 3));  // the old queue's memory is free
         test.is(sennit_queue_attach(there, &none), SENNIT_ERR_NOT_REGISTERED);
         for (const sennit_producer producer : own)
             test.ok(sennit_queue_detach(producer));
@@ -55,7 +55,7 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
     }
 }
 
-// Broken by memory of queues that have ended and that nobody frees: a rank has 16384 segments.
+// Broken by memory of ended queues that nobody frees: a rank has 16384 segments.
 RANK_TEST(queue, what_a_queue_took_is_free_when_its_last_producer_has_gone, kOnce) {
     if (!queues_lead_everywhere(test)) return;
     const int rounds = test.quick || test.rank != 0 ? 300 : 16500;
@@ -79,9 +79,9 @@ RANK_TEST(queue, what_a_queue_took_is_free_when_its_last_producer_has_gone, kOnc
     test.barrier();
 }
 
-// Broken by memory that goes under a producer, or an item that comes out of another queue than the
-// one it was put into. Each rank makes and ends queues all the time, and puts into those of all
-// others as it finds them in their memory.
+// Broken by memory that is freed under a producer, or an item that arrives in another queue. Each
+// rank creates and ends queues all the time, and pushes to those of all other ranks as it finds
+// them in their memory.
 RANK_TEST(queue, queues_end_while_others_attach_and_put_in, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);

@@ -1,4 +1,4 @@
-// Queues: items of many producers, full and empty, and their ends.
+// Queues: items of many producers, full and empty queues, and their ends.
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -29,8 +29,8 @@ void expect_words(Ranks &test, const std::string &words) {
 
 }  // namespace
 
-// Broken by an item that is lost, doubled or overtaken, or a place that is written before it was
-// read. Everybody puts into everybody's queue and takes out of his own meanwhile.
+// Broken by an item that is lost, doubled or overtaken, or a slot that is overwritten before it was
+// read. Every rank pushes to all queues and pops from its own.
 RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const auto size = static_cast<std::size_t>(test.size);
@@ -75,8 +75,8 @@ RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
     });
 }
 
-// Broken by an item that is lost, doubled or overtaken where several are moved at once, at the end
-// of the places too, and by a count that is not what was moved.
+// Broken by an item that is lost, doubled or overtaken when one call moves several, also across the
+// end of the ring, and by a wrong count.
 RANK_TEST(queue, many_items_in_one_call_come_out_once_and_in_order, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     for (const std::size_t words : {1u, 2u, 9u, 100u}) {
@@ -123,7 +123,8 @@ RANK_TEST(queue, many_items_in_one_call_come_out_once_and_in_order, kAnything) {
     }
 }
 
-// Broken by a wait that is not for all of the items, or for more than the first.
+// Broken by a push that does not wait for all its items, or a pop that waits for more than the
+// first.
 RANK_TEST(queue, many_items_wait_for_places_and_for_one_item, kTwoRanks) {
     if (!queues_lead_everywhere(test)) return;
     constexpr std::size_t kCapacity = 5;
@@ -164,7 +165,7 @@ RANK_TEST(queue, many_items_wait_for_places_and_for_one_item, kTwoRanks) {
     test.ok(sennit_queue_destroy(mine.queue));
 }
 
-// Broken by a stride that is not the item's, or bytes beside it.
+// Broken by a stride that differs from the item's size, or a write beside an item.
 RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     for (const std::size_t bytes : {1u, 2u, 7u, 8u, 9u, 63u, 64u, 65u, 1000u, 5000u}) {
@@ -188,8 +189,8 @@ RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
     }
 }
 
-// Broken by a place that is used twice, or a producer's place that nobody gets again; by an error
-// that does not say which queue it was, and whether full or empty.
+// Broken by a slot that is used twice, a producer's place that is not reused, or an error that does
+// not name the queue and say full or empty.
 RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const Made mine = make_queue(test, 8, 3, 2);
@@ -214,7 +215,7 @@ RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnyt
         test.ok(sennit_queue_push(two, &word, 0));
         test.ok(sennit_queue_detach(one));
         test.is(sennit_queue_push(one, &word, 0), SENNIT_ERR_ARG);
-        three = attach(test, there);  // behind the items of the one before
+        three = attach(test, there);  // behind the items of the producer before
         test.is(sennit_queue_push(three, &word, 0), SENNIT_ERR_TIMEOUT);
         test.ok(sennit_queue_detach(three));
         test.barrier();
@@ -231,7 +232,7 @@ RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnyt
         test.barrier();
         test.ok(sennit_queue_detach(two));
         test.barrier();
-        // Nobody is told that there is no producer any more.
+        // Nobody learns that no producer is left.
         test.is(sennit_queue_pop(mine.queue, &word, 2 * kMillisecond), SENNIT_ERR_TIMEOUT);
         test.barrier();
     }
@@ -249,7 +250,7 @@ RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnyt
     test.barrier();
 }
 
-// Broken by an address of other memory that is believed.
+// Broken by an address of other memory that is accepted.
 RANK_TEST(queue, an_address_that_is_none_is_refused, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(4096);
@@ -267,8 +268,8 @@ RANK_TEST(queue, an_address_that_is_none_is_refused, kAnything) {
     test.free(memory);
 }
 
-// Broken by a wait for a place, or for an item, that sleeps without end, or passes it over. That
-// sleeps are ended by who pushes or pops is found by tests/faults/wake_rank.cpp.
+// Broken by a wait for space or an item that sleeps without end, or misses it.
+// tests/faults/wake_rank.cpp tests that a push or pop ends a sleep.
 RANK_TEST(queue, who_sleeps_for_a_place_or_an_item_gets_it, kTwoRanks | kFreeThreads) {
     if (!queues_lead_everywhere(test)) return;
     const Made mine = make_queue(test, 8, 1, 1);
@@ -278,7 +279,7 @@ RANK_TEST(queue, who_sleeps_for_a_place_or_an_item_gets_it, kTwoRanks | kFreeThr
     in_threads(test, 2, [&](Ranks &own, int number) {
         const std::uint64_t never = 0;
         for (std::uint64_t i = 0; i < count; ++i) {
-            // Each side sleeps for a while in turn, so that the other waits long enough to sleep.
+            // Each side sleeps in turn, long enough that the other side's wait sleeps too.
             if (i % 4 == static_cast<std::uint64_t>(number) * 2)
                 own.is(sennit_signal_wait_word(&never, SENNIT_EQUAL, 1, 15 * kMillisecond),
                        SENNIT_ERR_TIMEOUT);

@@ -1,4 +1,4 @@
-// What the tests of queues share: making one, attaching, and where queues lead.
+// Helpers for the tests of queues: creating one, attaching, and the reach of queues.
 #pragma once
 
 #include "harness.hpp"
@@ -23,8 +23,8 @@ inline sennit_producer attach(Ranks &test, sennit_queue_address address) {
     return producer;
 }
 
-// Whether queues of all ranks are reached by load and store; where not, attaching says so, and of
-// another node that it is one. The same answer on all ranks. Collective.
+// True if load and store reach the queues of all ranks; otherwise checks that attaching is refused,
+// and that a rank on another node is named as such. The same answer on all ranks. Collective.
 inline bool queues_lead_everywhere(Ranks &test) {
     const Made mine = make_queue(test, 8, 1, static_cast<unsigned>(test.size));
     bool leads = true;

@@ -1,4 +1,4 @@
-// Executing the steps of a random program.
+// Executes the steps of a random program.
 #include "random_program.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void Runner::over(std::size_t place) {
     flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(place));
 }
 
-// Completes the operation at `place` in one of the ways there are.
+// Completes the operation at `place` in a random way.
 void Runner::finish(std::size_t place) {
     Flight &flight = flights_[place];
     if (flight.implicit) {
@@ -67,7 +67,7 @@ void Runner::finish(std::size_t place) {
         } else {
             ok(sennit_flush(peer, SENNIT_FOREVER), step);
         }
-        // The flush completed all implicit ones to this rank.
+        // The flush has completed all implicit operations to this rank.
         for (std::size_t i = flights_.size(); i-- > 0;)
             if (flights_[i].implicit && flights_[i].step.piece.owner == peer) over(i);
         return;
@@ -109,7 +109,8 @@ void Runner::complete_all() {
         finish(test_.own.below(flights_.size()));
 }
 
-// Nothing under way may touch the range if either writes; a fence is enough between two puts.
+// Completes pending operations on the range if either side writes; between two puts a fence is
+// enough.
 void Runner::make_way(const Step &step, std::size_t begin, std::size_t end, bool writes) {
     for (std::size_t i = 0; i < flights_.size();) {
         const Flight &other = flights_[i];
@@ -181,7 +182,7 @@ void Runner::start(Step &step) {
     }
     const bool blocking = step.kind == StepKind::put || step.kind == StepKind::get;
     flight.step = std::move(step);
-    // The buffer's memory stays where it is when the flight moves.
+    // The buffer's memory stays in place when the flight moves.
     flights_.push_back(std::move(flight));
     if (blocking) over(flights_.size() - 1);
 }
@@ -208,7 +209,7 @@ void Runner::run(Step step) {
             start(step);
             break;
     }
-    // Sometimes something is completed early.
+    // Sometimes an operation is completed early.
     if (!flights_.empty() && test_.own.one_in(4)) finish(test_.own.below(flights_.size()));
 }
 

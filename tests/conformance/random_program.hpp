@@ -1,13 +1,13 @@
-// Random programs of all operations, and a sequential oracle of what memory must hold.
+// Random programs of all operations, with a sequential oracle of the contents of memory.
 //
-// A program is a row of phases. All ranks draw the same program from the same numbers and keep the
-// same model of all memory. In a phase each piece (one rank's part of one segment) belongs to one
-// rank, which alone uses it; so the model may apply the ranks' steps one after the other. Between
-// phases lies a barrier. How a rank completes what it started (wait, test, flush, fence, ...) it
-// draws for itself, because that must not change anything.
+// A program is a sequence of phases. All ranks draw the same program from the same numbers and keep
+// the same model of all memory. In a phase each piece (one rank's part of one segment) belongs to
+// one rank, and only that rank uses it, so the model may apply the ranks' steps one after the
+// other. A barrier separates phases. Each rank draws its own way to complete its operations (wait,
+// test, flush, fence, ...), because that must not change the result.
 //
-// A failure names the step. Steps are counted over all ranks, and shrink.py finds the few that a
-// failure needs.
+// A failure names the step. Steps are counted over all ranks, and shrink.py finds the few steps
+// that a failure needs.
 #pragma once
 
 #include "harness.hpp"
@@ -36,25 +36,25 @@ struct Step {
     Piece piece;
     std::size_t offset = 0;
     std::size_t bytes = 0;
-    std::size_t source = 0;              // move: where from
+    std::size_t source = 0;              // move: the source offset
     std::uint64_t salt = 0;              // put: pattern
-    std::vector<std::uint8_t> expected;  // get: what must come
+    std::vector<std::uint8_t> expected;  // get: the expected bytes
     std::uint64_t number = 0;            // over all ranks; 0: the check after a phase
 };
 
 struct ModelSegment {
     bool live = false;
-    bool local = false;  // of rank `owner` alone
+    bool local = false;  // only of rank `owner`
     int owner = 0;
     std::size_t bytes = 0;
     sennit_gptr gptr = SENNIT_GPTR_NULL;            // any rank's piece
-    std::vector<std::vector<std::uint8_t>> pieces;  // by rank; a local one has its owner's only
+    std::vector<std::vector<std::uint8_t>> pieces;  // by rank; a local segment has only its owner's
     std::vector<int> users;                         // by owner: who may use the piece in this phase
 
     bool has_piece(int rank) const { return !local || rank == owner; }
 };
 
-// Runs what one rank has to do in one phase, with as much at a time under way as it likes.
+// Runs the steps of one rank in one phase, with any number of pending operations.
 class Runner {
   public:
     Runner(Ranks &test, std::vector<ModelSegment> &segments) : test_(test), segments_(segments) {}
@@ -66,7 +66,7 @@ class Runner {
         Step step;
         bool writes = false;    // to the piece
         bool fenced = false;    // a put before the last fence
-        bool implicit = false;  // else by request
+        bool implicit = false;  // false: by request
         sennit_request request = SENNIT_REQUEST_NULL;
         std::vector<std::uint8_t> buffer;
     };

@@ -1,4 +1,4 @@
-// Drawing random programs, keeping the model, and comparing.
+// Draws random programs, keeps the model, and compares.
 #include "random_program.hpp"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ void Program::assign_pieces() {
     }
 }
 
-// A step of rank `user` in one of its pieces; false if it has none.
+// Draws a step of rank `user` in one of its pieces; false if it has none.
 bool Program::draw_step(int user, Step *step) {
     std::vector<Piece> pieces;
     for (std::size_t i = 0; i < segments_.size(); ++i)
@@ -128,7 +128,7 @@ bool Program::draw_step(int user, Step *step) {
     return true;
 }
 
-// What the step does, done to the model.
+// Applies the step to the model.
 void Program::apply(Step &step) {
     std::uint8_t *place = memory(step.piece).data() + step.offset;
     switch (step.kind) {
@@ -167,7 +167,7 @@ void Program::run_steps() {
         runner_.run(std::move(step));
 }
 
-// Some pieces as a whole, by a rank that is drawn for each.
+// Compares some whole pieces, each by a random rank.
 void Program::compare() {
     for (std::size_t i = 0; i < segments_.size(); ++i) {
         for (int owner = 0; owner < test_.size && segments_[i].live; ++owner) {
@@ -188,7 +188,7 @@ void Program::compare() {
 
 }  // namespace
 
-// Broken by anything that puts the wrong byte at the wrong place at the wrong time.
+// Broken by any wrong byte, place or time.
 RANK_TEST(random, programs_do_what_the_sequential_oracle_says, kAnything) {
     test.programs(test.quick ? 3 : 20, [&] { Program(test).run(test.quick ? 8 : 20); });
 }

@@ -1,4 +1,4 @@
-// Registered memory: what the program had before, reached by other ranks.
+// Registered memory: existing memory of the program, reached by other ranks.
 #include <sys/mman.h>
 
 #include <memory>
@@ -12,10 +12,10 @@ namespace {
 
 std::uint8_t static_memory[30000];
 
-// Whether the ranks of this run reach each other's private memory: a machine may forbid it to
-// processes. Of the stack and of a program's variables, since Sennit can move the pages of either
-// alone to a memory file: under the address sanitizer variables of functions do not lie on the
-// stack. The same answer on all ranks. Collective.
+// True if the ranks of this run reach each other's private memory: a machine may forbid it to
+// processes. Checks the stack and static variables, because Sennit may move the pages of one of
+// them to a memory file; under the address sanitizer local variables are not on the stack. The same
+// answer on all ranks. Collective.
 bool private_memory_is_reached(Ranks &test) {
     std::uint64_t word = 5;
     bool reached = true;
@@ -40,7 +40,7 @@ bool private_memory_is_reached(Ranks &test) {
     return reached;
 }
 
-// Memory between two pages that nobody may touch.
+// Memory between two inaccessible pages.
 class Pages {
   public:
     explicit Pages(std::size_t pages) : bytes_((pages + 2) * kPage) {
@@ -60,7 +60,7 @@ class Pages {
     std::uint8_t *whole_;
 };
 
-// The next rank writes all of it, the one after reads it, in every form.
+// The next rank writes all of it, and the rank after reads it, by every call.
 void use_region(Ranks &test, std::uint8_t *memory, std::size_t bytes, std::uint64_t salt) {
     sennit_region mine = SENNIT_REGION_NULL;
     test.ok(sennit_register(memory, bytes, 0, &mine));
@@ -90,9 +90,9 @@ void use_region(Ranks &test, std::uint8_t *memory, std::size_t bytes, std::uint6
     test.barrier();
 }
 
-// Memory of the heap, at an odd address. In a process of several ranks no page of it belongs to
-// anybody else: a page moves into one rank's file, and another rank's bytes there are left to the
-// kernel's copies, which not every path has.
+// Heap memory at an odd address. In a process of several ranks it shares no page with other data: a
+// page moves to one rank's file, and another rank's bytes on it could only be copied by the kernel,
+// which not every path can use.
 class Heap {
   public:
     Heap(const Ranks &test, std::size_t bytes)
@@ -107,7 +107,7 @@ class Heap {
 
 }  // namespace
 
-// Broken by a wrong address, a lost byte at a page's edge, kinds of memory that are not reached.
+// Broken by a wrong address, a lost byte at the edge of a page, or unreachable kinds of memory.
 RANK_TEST(region, memory_of_any_kind_is_read_and_written_by_others, kAnything) {
     if (!private_memory_is_reached(test)) return;
     std::uint8_t on_stack[9000];
@@ -124,7 +124,7 @@ RANK_TEST(region, memory_of_any_kind_is_read_and_written_by_others, kAnything) {
     use_region(test, pages.begin(), 3 * Pages::kPage, 13);
 }
 
-// Broken by registrations that share a count or a slot, or one that ends another.
+// Broken by registrations that share a count or a slot, or end each other.
 RANK_TEST(region, overlapping_and_repeated_registrations_live_by_themselves, kAnything) {
     if (!private_memory_is_reached(test)) return;
     std::uint64_t words[64] = {};
@@ -158,7 +158,7 @@ RANK_TEST(region, overlapping_and_repeated_registrations_live_by_themselves, kAn
     test.is(sennit_deregister(regions[1]), SENNIT_ERR_NOT_REGISTERED);
 }
 
-// Broken by a stale pointer that is followed, or by one that meets the slot's next tenant.
+// Broken by a stale pointer that is used, or one that reaches the next registration in its slot.
 RANK_TEST(region, what_was_deregistered_is_refused, kAnything) {
     if (!private_memory_is_reached(test)) return;
     std::vector<std::uint64_t> memory(100, 7);
@@ -184,7 +184,7 @@ RANK_TEST(region, what_was_deregistered_is_refused, kAnything) {
     test.is(sennit_put(theirs.gptr, &word, sizeof word), SENNIT_ERR_NOT_REGISTERED);
     test.is(sennit_get(&word, theirs.gptr, sizeof word), SENNIT_ERR_NOT_REGISTERED);
     sennit_status status = sennit_put_nbi(theirs.gptr, &word, sizeof word);
-    // On a network the target finds out, and flush reports it.
+    // On a network the target notices it, and flush reports it.
     if (status == SENNIT_OK && !test.loads_from(theirs.gptr.rank))
         status = sennit_flush(theirs.gptr.rank, SENNIT_FOREVER);
     test.is(status, SENNIT_ERR_NOT_REGISTERED);
@@ -192,7 +192,7 @@ RANK_TEST(region, what_was_deregistered_is_refused, kAnything) {
     test.ok(sennit_deregister(other));
 }
 
-// Broken by arithmetic with a length of 0, or by a record of it that others can write through.
+// Broken by arithmetic with a length of 0, or by a writable record of it.
 RANK_TEST(region, a_region_of_no_bytes_is_legal_and_holds_nothing, kAnything) {
     sennit_region mine = SENNIT_REGION_NULL;
     test.ok(sennit_register(nullptr, 0, 0, &mine));
@@ -205,8 +205,8 @@ RANK_TEST(region, a_region_of_no_bytes_is_legal_and_holds_nothing, kAnything) {
     test.ok(sennit_deregister(mine));
 }
 
-// Broken by registered memory that goes around the segment that it lies in: others would copy by
-// system call what they could load.
+// Broken by registered memory that bypasses the segment it is in: others would copy by system call
+// instead of loads.
 RANK_TEST(region, memory_in_a_segment_is_reached_through_the_segment, kAnything) {
     const sennit_gptr segment = test.allocate(1000);
     auto *const own = static_cast<std::uint8_t *>(sennit_ptr(segment));
@@ -237,10 +237,10 @@ RANK_TEST(region, memory_in_a_segment_is_reached_through_the_segment, kAnything)
     test.is(sennit_deregister(region), SENNIT_ERR_NOT_REGISTERED);
 }
 
-// Broken by an abort, or by an error that leaves the user guessing whose memory it was.
+// Broken by an abort, or by an error that does not say whose memory it was.
 RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kTwoRanks) {
     if (!private_memory_is_reached(test)) return;
-    // The provider tells neither side of a page that is gone: docs/design/fabric.md.
+    // The provider reports a missing page to neither side: docs/design/fabric.md.
     if (test.by_network) return;
     constexpr std::size_t kPage = Pages::kPage;
     const Pages pages(4);
@@ -248,13 +248,13 @@ RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kT
     test.ok(sennit_register(pages.begin(), 4 * kPage, 0, &mine));
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
     test.ok(sennit_region_mechanism(mine, &mechanism));
-    // What peers map stays there for them: adopted_test.cpp.
+    // Mapped memory stays valid for peers: adopted_test.cpp.
     if (mechanism != SENNIT_MECHANISM_CMA) return test.ok(sennit_deregister(mine));
     const auto theirs = test.tell_all(mine)[static_cast<std::size_t>(test.next())];
     std::vector<std::uint8_t> data(4 * kPage, 3);
     test.ok(sennit_put(theirs.gptr, data.data(), data.size()));
     test.barrier();
-    // The second page is gone, the third may only be read.
+    // The second page is unmapped, the third is read-only.
     test.require(munmap(pages.begin() + kPage, kPage) == 0, "munmap works");
     test.require(mprotect(pages.begin() + 2 * kPage, kPage, PROT_READ) == 0, "mprotect works");
     test.barrier();
@@ -268,7 +268,7 @@ RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kT
     test.ok(sennit_get(data.data(), at(2), kPage));
     test.is(sennit_put(at(2), data.data(), 1), SENNIT_ERR_NOT_REGISTERED);
     test.ok(sennit_put(at(3), data.data(), kPage));
-    // The kernel also checks the caller's buffer. Elsewhere that is the caller's SIGSEGV.
+    // The kernel also checks the caller's buffer. Other paths give the caller a SIGSEGV.
     if (!test.sends_to(test.next())) {
         test.is(sennit_get(pages.begin() + kPage, at(3), kPage), SENNIT_ERR_ARG);
         test.is(sennit_put(at(3), pages.begin() + kPage, kPage), SENNIT_ERR_ARG);
@@ -278,7 +278,7 @@ RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kT
     test.is(sennit_register(pages.begin(), 2 * kPage, 0, &mine), SENNIT_ERR_ARG);
 }
 
-// Broken by a pointer to memory that is another process's.
+// Broken by a pointer into another process's memory.
 RANK_TEST(region, a_pointer_is_given_where_memory_is_mapped_or_in_one_process, kTwoRanks) {
     if (!private_memory_is_reached(test)) return;
     std::uint64_t word = static_cast<std::uint64_t>(test.rank);
@@ -294,7 +294,7 @@ RANK_TEST(region, a_pointer_is_given_where_memory_is_mapped_or_in_one_process, k
         test.ok(sennit_peer_path(test.next(), &path));
         if (path == SENNIT_PATH_INPROC) test.equal(*there, static_cast<std::uint64_t>(test.next()));
     } else if (mechanism == SENNIT_MECHANISM_ADOPT && test.loads_from(test.next())) {
-        // Under a sanitizer that has variables elsewhere than on the stack.
+        // Under a sanitizer, which keeps variables outside the stack.
         test.require(there != nullptr, "there is a pointer");
     } else {
         test.require(there == nullptr, "there is no pointer");
@@ -305,11 +305,11 @@ RANK_TEST(region, a_pointer_is_given_where_memory_is_mapped_or_in_one_process, k
     test.ok(sennit_deregister(mine));
 }
 
-// Broken by an exchange that assumes sizes, loses an empty region, or leaves ranks in different
-// states when one of them gives what is none.
+// Broken by an exchange that assumes equal sizes, loses an empty region, or leaves ranks in
+// different states when one of them gives an invalid region.
 RANK_TEST(region, regions_of_different_sizes_are_exchanged, kAnything) {
     if (!private_memory_is_reached(test)) return;
-    // Rank 1 has nothing to give.
+    // Rank 1 has an empty region.
     const auto bytes_of = [](int rank) { return static_cast<std::size_t>(100 + 1000 * rank); };
     const std::size_t bytes = bytes_of(test.rank);
     const Heap memory(test, bytes);
@@ -333,13 +333,13 @@ RANK_TEST(region, regions_of_different_sizes_are_exchanged, kAnything) {
     for (int peer = 0; peer < test.size && test.rank != 1; ++peer)
         test.equal(memory.begin()[bytes - 1 - static_cast<std::size_t>(peer)], peer + 1);
     if (test.rank != 1) test.ok(sennit_deregister(mine));
-    // One that is over.
+    // A deregistered region.
     const sennit_region wrong = test.rank == 0 ? mine : SENNIT_REGION_NULL;
     test.is(sennit_region_attach(SENNIT_TEAM_WORLD, wrong, all.data()), SENNIT_ERR_NOT_REGISTERED);
     test.ok(sennit_region_attach(SENNIT_TEAM_WORLD, SENNIT_REGION_NULL, all.data()));
 }
 
-// Broken by slots that are not given back, and ids that come back too early.
+// Broken by slots that are not given back, or ids that are reused too early.
 RANK_TEST(region, thousands_of_registrations_come_and_go, kOnce) {
     const std::size_t count = test.quick ? 300 : 2000;
     std::vector<std::uint64_t> memory(count);

@@ -1,5 +1,5 @@
-// Requests: wait, test, and their kinds for many. Where load and store reach the peer every request
-// is complete at once; on the path sim most are not.
+// Requests: wait, test, and their forms for many requests. If load and store reach the peer, every
+// request is complete at once; on the path sim most are not.
 #include "harness.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Many {
     std::vector<sennit_request> requests;
 };
 
-// `count` puts to the next rank, each of its own bytes.
+// `count` puts to the next rank, each with its own bytes.
 Many start_puts(Ranks &test, sennit_gptr segment, std::size_t count, std::size_t part,
                 std::uint64_t salt) {
     Many many{segment, part, {}, std::vector<sennit_request>(count, SENNIT_REQUEST_NULL)};
@@ -49,7 +49,7 @@ bool all_null(const std::vector<sennit_request> &requests) {
 
 }  // namespace
 
-// Broken by a null request that is looked up.
+// Broken by a null request that is searched in the table.
 RANK_TEST(request, a_null_request_is_complete, kAnything) {
     sennit_request request = SENNIT_REQUEST_NULL;
     test.ok(sennit_wait(&request, 0));
@@ -74,7 +74,7 @@ RANK_TEST(request, a_null_request_is_complete, kAnything) {
 
 namespace {
 
-// Requests that stay open until the late rank comes.
+// Requests that stay open until the late rank arrives.
 constexpr int kForms = 4;
 constexpr std::size_t kMany = 3000;
 
@@ -105,13 +105,13 @@ void test_in_vain(Ranks &test, sennit_request *request) {
         test.equal(is_done, 0);
         test.equal(request->handle, handle);
     }
-    // A test that slept would take long, however late the peer is.
+    // A test that sleeps would take long, however late the peer is.
     test.require(sennit_wtime() - start < 10, "200 tests take no time worth speaking of");
 }
 
 }  // namespace
 
-// Broken by a test that waits for a peer: the late one comes only when all tests have returned.
+// Broken by a test that waits for a peer: the late rank arrives only after all tests have returned.
 RANK_TEST(request, a_test_with_a_late_peer_returns_at_once_and_says_not_done, kTwoRanks) {
     const auto size = static_cast<std::size_t>(test.size);
     const sennit_gptr segment = test.allocate(8 * size);
@@ -139,7 +139,7 @@ RANK_TEST(request, a_test_with_a_late_peer_returns_at_once_and_says_not_done, kT
     test.free(segment);
 }
 
-// Broken by a put whose request ends before the data is there.
+// Broken by a put whose request completes before the data arrives.
 RANK_TEST(request, after_wait_the_data_is_there_and_the_request_is_null, kAnything) {
     const std::size_t bytes = 10000;
     const sennit_gptr segment = test.allocate(bytes);
@@ -165,7 +165,7 @@ RANK_TEST(request, after_wait_the_data_is_there_and_the_request_is_null, kAnythi
     test.free(segment);
 }
 
-// Broken by a handle that is honoured after its request ended, or that anything else is taken for.
+// Broken by a handle that is valid after its request ended, or an invalid one that is accepted.
 RANK_TEST(request, stale_and_invented_handles_are_refused, kAnything) {
     const sennit_gptr segment = test.allocate(64);
     std::uint64_t word = 1;
@@ -192,7 +192,7 @@ RANK_TEST(request, stale_and_invented_handles_are_refused, kAnything) {
     test.free(segment);
 }
 
-// Broken by a wait_all that forgets one, or leaves handles behind.
+// Broken by a wait_all that misses a request, or leaves handles behind.
 RANK_TEST(request, wait_all_completes_all, kAnything) {
     const std::size_t count = 50;
     const sennit_gptr segment = test.allocate(count * 100);
@@ -207,7 +207,7 @@ RANK_TEST(request, wait_all_completes_all, kAnything) {
     test.free(segment);
 }
 
-// Broken by a test_all that says done too early, or never.
+// Broken by a test_all that reports completion too early, or never.
 RANK_TEST(request, test_all_says_done_when_all_are, kAnything) {
     const std::size_t count = 50;
     const sennit_gptr segment = test.allocate(count * 100);
@@ -223,7 +223,7 @@ RANK_TEST(request, test_all_says_done_when_all_are, kAnything) {
     test.free(segment);
 }
 
-// Broken by a wait_any that returns one twice, or not at all.
+// Broken by a wait_any that returns a request twice, or never.
 RANK_TEST(request, wait_any_returns_each_request_once, kAnything) {
     const std::size_t count = 30;
     const sennit_gptr segment = test.allocate(count * 100);
@@ -246,7 +246,7 @@ RANK_TEST(request, wait_any_returns_each_request_once, kAnything) {
     test.free(segment);
 }
 
-// Broken by requests that depend on the order of their waits.
+// Broken by requests that must be completed in order.
 RANK_TEST(request, a_thousand_requests_may_be_completed_in_any_order, kAnything) {
     const std::size_t count = test.quick ? 200 : 1000;
     const sennit_gptr segment = test.allocate(count * 16);
@@ -264,7 +264,7 @@ RANK_TEST(request, a_thousand_requests_may_be_completed_in_any_order, kAnything)
     test.free(segment);
 }
 
-// Broken by a wait that takes its timeout for the end of the operation.
+// Broken by a wait whose timeout ends the operation.
 RANK_TEST(request, a_wait_that_timed_out_can_be_repeated, kAnything) {
     const std::size_t bytes = test.quick ? 10000 : 100000;
     const sennit_gptr segment = test.allocate(bytes);
@@ -290,13 +290,13 @@ RANK_TEST(request, a_wait_that_timed_out_can_be_repeated, kAnything) {
     test.free(segment);
 }
 
-// Broken by a flush or barrier that takes requests away.
+// Broken by a flush or barrier that removes requests.
 RANK_TEST(request, requests_outlive_flush_and_barrier, kAnything) {
     const sennit_gptr segment = test.allocate(20 * 100);
     Many many = start_puts(test, segment, 20, 100, 3);
     test.ok(sennit_flush_all(SENNIT_FOREVER));
     test.barrier();
-    // A flush completes puts: their data is there although the requests are not waited for.
+    // A flush completes puts: their data has arrived before any wait for the requests.
     check_puts(test, many, 3);
     test.ok(sennit_wait_all(20, many.requests.data(), SENNIT_FOREVER));
     test.require(all_null(many.requests), "they were still there to be waited for");
@@ -304,7 +304,7 @@ RANK_TEST(request, requests_outlive_flush_and_barrier, kAnything) {
     test.free(segment);
 }
 
-// Broken by flush that leaves an implicit get unfinished.
+// Broken by a flush that leaves an implicit get pending.
 RANK_TEST(request, flush_completes_implicit_operations, kAnything) {
     const std::size_t count = 40;
     const sennit_gptr segment = test.allocate(count * 500);

@@ -1,5 +1,5 @@
-// A block of each rank for tests of messages with many pieces: the rank before it writes there and
-// reads from there, and has a model of what lies in it.
+// A block of each rank for tests of messages with many pieces: the previous rank writes to it,
+// reads from it and has a model of its contents.
 #pragma once
 
 #include <vector>
@@ -27,13 +27,13 @@ struct ShapeBlocks : NextBlock {
     }
     static std::uint64_t salt(int rank) { return static_cast<std::uint64_t>(rank) * 7777 + 1; }
 
-    // What the model says is what lies there.
+    // Checks that the block has the contents of the model.
     void check_model() {
         std::vector<std::uint8_t> found(bytes);
         test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
         test.ok(sennit_get(found.data(), sennit_gptr_at(memory, test.next()), bytes));
         for (std::size_t i = 0; i < bytes; ++i)
-            if (found[i] != model[i]) test.equal(i, bytes);  // the place
+            if (found[i] != model[i]) test.equal(i, bytes);  // fails with the offset
     }
     void wait_and_reset(sennit_signal signal) const {
         test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
@@ -41,7 +41,7 @@ struct ShapeBlocks : NextBlock {
     }
 };
 
-// A shape in a private buffer of its own, with its lowest byte at `place` of the block.
+// A shape with its own private buffer; its lowest byte is at `place` of the block.
 struct PlacedShape {
     Shape shape;
     bool is_put;
@@ -58,7 +58,8 @@ struct PlacedShape {
     void renew(std::uint64_t with) { fill(buffer.data(), buffer.size(), with); }
     std::size_t offset() const { return place + shape.remote_origin; }
     std::uint8_t *local() { return buffer.data() + shape.local_origin; }
-    // Byte by byte, to or from the model. What a get brings is for comparing.
+    // Applies the shape byte by byte: a put to the model, a get from the model to `to`, for
+    // comparison.
     void apply(std::vector<std::uint8_t> &model, std::vector<std::uint8_t> &to) const {
         for (const auto &[remote, here] : shape.bytes) {
             if (is_put)

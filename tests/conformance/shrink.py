@@ -3,9 +3,9 @@
 
     shrink.py [--tries N] COMMAND...      a command of the suite that fails: with --threads, or under `sennit run`
 
-Reads from the failure which test, seed and program it was, and runs that alone, then less and less of it: first
-the shortest beginning that fails (--steps), then without the steps that are not needed (--only). Prints the failure,
-the steps that are left, and the command that shows it again. What does not fail in N attempts (3) counts as right.
+Takes the test, seed and program from the failure and runs that program alone, then less and less of it: first the shortest
+failing beginning (--steps), then without the steps that are not needed (--only). Prints the failure, the remaining steps, and
+the command that repeats it. A run that does not fail in N attempts (3) counts as correct.
 Exit codes: 0 shrunk, 1 the command does not fail or has no random program, 2 usage.
 """
 import argparse
@@ -17,19 +17,19 @@ import sys
 MOST_STEPS = 1 << 20
 MOST_RUNS = 1000
 LIMIT_S = 600
-# Ranks that are not there any more after a failure are not waited for.
+# Does not wait for ranks that have ended after a failure.
 ENVIRONMENT = {"SENNIT_FINALIZE_TIMEOUT": "1", **os.environ}
 RIGHT = (0, 77)
 USAGE = 2
 FAILURE = re.compile(r"(?:FAILED|STUCK ) +(\w+)\.(\w+)\b.*?, seed (\d+)(?:, program (\d+))?")
 STUCK_AT = re.compile(r"rank \d+ is at: .*, program (\d+)")
-# Words of the suite that the failure decides anew, and how many values each has.
+# Options of the suite that the failure determines, and the number of values of each.
 NARROWED = {"--group": 1, "--test": 1, "--seed": 1, "--seeds": 1, "--program": 1, "--steps": 1, "--only": 1,
             "--show": 0}
 
 
 class Runs:
-    """Runs the suite with this and that, and remembers the last failure."""
+    """Runs the suite with more options, and keeps the last failure's output."""
 
     def __init__(self, command, tries):
         self.command = command
@@ -53,7 +53,7 @@ class Runs:
 
 
 def narrowed(command, group, test, seed):
-    """The command for one test and one seed. Words before the suite's own name stay as they are."""
+    """The command for one test and one seed. Words before the suite's name stay."""
     own = next((i for i, word in enumerate(command) if os.path.basename(word).startswith("conformance_suite")), 0)
     kept = list(command[:own + 1])
     rest = iter(command[own + 1:])
@@ -67,7 +67,7 @@ def narrowed(command, group, test, seed):
 
 
 def as_list(steps):
-    """3,7-9"""
+    """Steps as text, for example 3,7-9."""
     parts = []
     for step in steps:
         if parts and parts[-1][1] == step - 1:
@@ -91,7 +91,7 @@ def shortest_beginning(runs):
 
 
 def without_needless(runs, steps):
-    """Leaves out pieces of the list, smaller and smaller ones, while it still fails."""
+    """Leaves out smaller and smaller pieces of the list while the program still fails."""
     size = len(steps) // 2
     while size > 0:
         at = 0
@@ -124,7 +124,7 @@ def main():
         sys.exit(f"{test} with seed {seed} fails outside random programs, and there is nothing to shrink:\n{whole.text}")
 
     runs = Runs(narrowed(options.command, group, test, seed), options.tries)
-    # An earlier program may have prepared the failure.
+    # The failure may need an earlier program.
     if runs.fails("--program", program):
         runs.command += ["--program", program]
     elif not runs.fails():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plants faults that need two steps, and looks whether shrink.py finds two such steps of long random programs.
+"""Plants faults that need two steps, and checks that shrink.py finds two such steps in long random programs.
 
     shrink_test.py SUITE FAULTS [SENNIT]    the conformance suite, the library of planted faults (planted_fault.cpp),
                                             and the launcher, for ranks that are processes
 
-Broken by programs whose steps change when others are left out, by a failure that does not say which seed and program it
-was, and by a search that stops too early.
+Broken by programs whose steps change when others are left out, by a failure without its seed and program, and by a search that
+stops too early.
 """
 import os
 import re
@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SEEDS = ["--seed", "5", "--seeds", "2"]
-# Fault, what of the suite runs, and what the two steps are; the order is that of the program.
+# The fault, the part of the suite that runs, and the two steps in the order of the program.
 PLANTED = [
     ("collective", ["--test", "programs_do_what_the_sequential_oracle_says", "--group", "collective"], r"broadcast.*, count \d+", r"allreduce.*, count [1-9]"),
     ("lock", ["--test", "random_programs_of_locks_of_several_teams_exclude_their_members"], r"rank (\d) takes lock.* by try", r"rank (\d) takes lock \d \d by (no|a) limit"),

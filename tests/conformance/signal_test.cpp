@@ -1,4 +1,4 @@
-// Signals: events of all ranks, epochs, what is refused, and sets.
+// Signals: events of all ranks, epochs, refusals, and wait sets.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,7 +12,7 @@
 
 using namespace conformance;
 
-// Broken by an event that is lost or counted twice, or in the epoch of its neighbour.
+// Broken by an event that is lost, counted twice, or counted in a neighbouring epoch.
 RANK_TEST(signal, events_of_all_ranks_fire_it_once_each_epoch, kAnything) {
     const auto events = static_cast<std::uint32_t>(2 * test.size);
     const sennit_signal mine = make_signal(test, events, 100);
@@ -35,7 +35,7 @@ RANK_TEST(signal, events_of_all_ranks_fire_it_once_each_epoch, kAnything) {
     test.ok(sennit_signal_destroy(mine));
 }
 
-// Whether a wait that is over before its time says so, now or soon: an event may be under way.
+// True if a wait that times out soon has this text in its error: an event may still be under way.
 bool is_said_soon(Ranks &test, sennit_signal signal, const char *text) {
     for (int i = 0; i < 2000; ++i) {
         test.is(sennit_signal_wait(signal, kMillisecond), SENNIT_ERR_TIMEOUT);
@@ -44,7 +44,7 @@ bool is_said_soon(Ranks &test, sennit_signal signal, const char *text) {
     return false;
 }
 
-// Broken by two epochs that share a count, a third that is counted, or a refusal that counts.
+// Broken by two epochs that share a count, a third epoch that is counted, or a refusal that counts.
 RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refused, kAnything) {
     const sennit_signal mine = make_signal(test, 2);
     const auto all = test.tell_all(mine);
@@ -90,7 +90,7 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     test.barrier();
 }
 
-// By the reset, the test, or the wait for a set, whatever comes first.
+// The reset, the test or the wait for a set reports it, whichever comes first.
 void owner_is_told_once(Ranks &test, sennit_signal mine, std::uint64_t epoch) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
     sennit_fired fired{};
@@ -112,7 +112,7 @@ void owner_is_told_once(Ranks &test, sennit_signal mine, std::uint64_t epoch) {
     test.ok(sennit_waitset_destroy(set));
 }
 
-// Broken by an event too many that stays in the count, or is told to its sender alone.
+// Broken by a surplus event that stays in the count, or that only its sender sees.
 RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything) {
     for (const std::uint32_t most : {3u, 1000u}) {
         const sennit_signal mine = make_signal(test, 3, most);
@@ -124,7 +124,7 @@ RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything
             for (int i = 0; i < 5; ++i)
                 test.is(told(sennit_signal_notify(peer, epoch), peer.rank),
                         SENNIT_ERR_SIGNAL_OVERFLOW);
-            // A wait in the instant before one is taken back may report it too.
+            // A wait in the moment before a surplus event is undone may report it too.
             test.barrier();
             test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
             owner_is_told_once(test, mine, epoch);
@@ -157,7 +157,7 @@ RANK_TEST(signal, a_wait_hears_of_an_event_too_many_of_the_next_epoch, kAnything
     test.barrier();
 }
 
-// Broken by a handle that serves the next signal of its place.
+// Broken by a handle that becomes valid for the next signal in its slot.
 RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
     const sennit_signal old = make_signal(test, 1);
     const auto all = test.tell_all(old);
@@ -192,7 +192,7 @@ RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
     test.barrier();
 }
 
-// Broken by an event that is seen before what its sender did before it.
+// Broken by an event that is visible before its sender's earlier stores.
 RANK_TEST(signal, what_was_put_before_an_event_is_seen_after_it, kAnything) {
     const std::size_t words = 64;
     const sennit_gptr memory = test.allocate(8 * words * 2);
@@ -220,9 +220,8 @@ RANK_TEST(signal, what_was_put_before_an_event_is_seen_after_it, kAnything) {
     test.free(memory);
 }
 
-// Broken by a sleep that has no end, or after which the wait looks at something else. Sleeps end by
-// themselves after some milliseconds; that an event ends them is found by
-// tests/faults/wake_rank.cpp.
+// Broken by a sleep without end, or a wait that checks something else after its sleep. Sleeps end
+// by themselves after some milliseconds; tests/faults/wake_rank.cpp tests that an event ends them.
 RANK_TEST(signal, a_wait_that_sleeps_ends_with_its_event, kFreeThreads) {
     const sennit_signal mine = make_signal(test, 1);
     const auto all = test.tell_all(mine);
@@ -241,7 +240,7 @@ RANK_TEST(signal, a_wait_that_sleeps_ends_with_its_event, kFreeThreads) {
     test.ok(sennit_signal_destroy(mine));
 }
 
-// Broken by a comparison that is signed, or the wrong one.
+// Broken by a signed comparison, or the wrong one.
 RANK_TEST(signal, a_word_of_the_program_is_waited_for_in_every_comparison, kAnything) {
     const sennit_gptr memory = test.allocate(8);
     auto *word = static_cast<std::uint64_t *>(sennit_ptr(memory));
@@ -267,11 +266,11 @@ RANK_TEST(signal, a_word_of_the_program_is_waited_for_in_every_comparison, kAnyt
     test.free(memory);
 }
 
-// Broken by a wait that looks once only, or at a stale word.
+// Broken by a wait that checks only once, or checks a stale word.
 RANK_TEST(signal, a_condition_of_the_program_is_waited_for, kAnything) {
     const sennit_gptr memory = test.allocate(8);
     auto *words = static_cast<std::uint32_t *>(sennit_ptr(memory));
-    // Both halves have come: what no single comparison says.
+    // True when both halves have arrived, which no single comparison can express.
     const sennit_condition both = [](void *context) {
         const auto *halves = static_cast<const std::uint32_t *>(context);
         return static_cast<int>(__atomic_load_n(&halves[0], __ATOMIC_ACQUIRE) == 7 &&
@@ -292,7 +291,7 @@ RANK_TEST(signal, a_condition_of_the_program_is_waited_for, kAnything) {
     test.free(memory);
 }
 
-// Broken by polling that does not look at the time: it calls the condition some thousand times.
+// Broken by polling that ignores the time: it would call the condition some thousand times.
 RANK_TEST(signal, a_condition_that_takes_long_does_not_make_the_wait_longer, kAnything) {
     int looks = 0;
     const sennit_condition slow = [](void *context) {
@@ -322,7 +321,7 @@ static std::vector<sennit_signal> signals_of_next(Ranks &test,
     return theirs;
 }
 
-// Broken by a mark that is lost, of the wrong signal, or of another set.
+// Broken by a mark that is lost, or belongs to another signal or another set.
 RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     const std::size_t count = 150;
     std::vector<sennit_signal> mine;
@@ -336,7 +335,7 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     const std::vector<sennit_signal> theirs = signals_of_next(test, mine);
     std::vector<std::uint64_t> epochs(count, 0);
     for (int round = 0; round < (test.quick ? 4 : 60); ++round) {
-        // The same on all ranks: which signals of its neighbour each fires.
+        // The signals of its neighbour that each rank fires, the same on all ranks.
         std::set<std::size_t> chosen;
         for (std::uint64_t i = test.common.between(1, 20); i > 0; --i)
             chosen.insert(test.common.below(count));
@@ -367,7 +366,7 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
             if (i >= 100) test.ok(sennit_signal_reset(mine[i]));
             ++epochs[i];
         }
-        test.barrier();  // nobody fires what is chosen next before all have looked
+        test.barrier();  // no next event before all have checked
     }
     test.barrier();
     test.ok(sennit_waitset_destroy(sets[0]));
@@ -395,7 +394,7 @@ RANK_TEST(signal, a_set_gives_back_the_cookie_that_each_signal_was_added_with, k
     };
     for (std::size_t i = 0; i < count; ++i) {
         mine.push_back(make_signal(test, 1));
-        // 0, every bit, and the high and the low half alone are cookies like any other.
+        // 0, all bits, the highest and the lowest bit are ordinary cookies.
         const std::uint64_t first[] = {0, UINT64_MAX, std::uint64_t{1} << 63, 1};
         add(i, sets[0], i < 4 ? first[i] : test.own.next());
     }
@@ -420,7 +419,7 @@ RANK_TEST(signal, a_set_gives_back_the_cookie_that_each_signal_was_added_with, k
                 test.equal(left.erase(i), 1u);
                 test.equal(fired[k].cookie, cookies[i]);
                 test.ok(sennit_signal_reset(mine[i]));
-                // Into the other set, with another cookie.
+                // Moves it to the other set, with another cookie.
                 test.ok(sennit_waitset_remove(set, mine[i]));
                 add(i, sets[1 - epoch % 2], test.own.next());
             }
@@ -433,8 +432,7 @@ RANK_TEST(signal, a_set_gives_back_the_cookie_that_each_signal_was_added_with, k
         test.ok(sennit_signal_destroy(signal));
 }
 
-// Broken by marks that are taken before their epoch and then forgotten, or a list that keeps what
-// was reset.
+// Broken by marks that are consumed before their epoch, or a list that keeps reset signals.
 RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnything) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
     test.ok(sennit_waitset_create(&set));
@@ -452,20 +450,20 @@ RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnyt
     test.require(is_same(got.signal, a), "the signal that fired");
     test.ok(sennit_waitset_wait_any(set, 0, &got));
     test.ok(sennit_signal_reset(a));
-    test.ok(sennit_waitset_wait_all(set, 0));  // its next epoch had come
+    test.ok(sennit_waitset_wait_all(set, 0));  // its next epoch is complete
     test.ok(sennit_signal_reset(a));
     test.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
     test.ok(sennit_signal_notify(a, 2));
     test.ok(sennit_signal_notify(b, 0));
     test.ok(sennit_signal_notify(b, 0));
-    test.ok(sennit_waitset_add(set, b, 0));  // has fired before
+    test.ok(sennit_waitset_add(set, b, 0));  // has fired already
     test.ok(sennit_waitset_wait_all(set, 0));
     std::set<std::uint32_t> seen;
     for (int i = 0; i < 2; ++i) {
         test.ok(sennit_waitset_wait_any(set, 0, &got));
         seen.insert(got.signal.handle);
     }
-    test.equal(seen.size(), 2u);  // in turns
+    test.equal(seen.size(), 2u);  // alternately
     test.ok(sennit_waitset_remove(set, a));
     test.ok(sennit_waitset_wait_any(set, 0, &got));
     test.require(is_same(got.signal, b), "what was taken out is not reported");
@@ -475,8 +473,8 @@ RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnyt
     test.ok(sennit_signal_destroy(a));
 }
 
-// Broken by a table that grows wrongly. A set that looked at all of it would pass here, and is
-// found by tests/signal/set_visits_test.cpp.
+// Broken by a table that grows wrongly. tests/signal/set_visits_test.cpp finds a set that scans all
+// signals, which would pass here.
 RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
     const bool long_run = !test.quick && test.load_store;
     const std::uint32_t count = long_run ? 100000 : 3000;
@@ -520,7 +518,7 @@ RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
     test.barrier();
 }
 
-// Broken by tables or marks that threads of one rank spoil for each other.
+// Broken by tables or marks that threads of one rank corrupt.
 RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
     const int threads = 4;
     sennit_waitset set = SENNIT_WAITSET_NULL;
@@ -550,18 +548,18 @@ RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
     test.barrier();
 }
 
-// Broken by a reset that two threads make, which would pass over an epoch, or one that stores over
-// an event which comes at the same time.
+// Broken by a reset of two threads at once that skips an epoch, or a reset that overwrites a
+// concurrent event.
 RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFreeThreads) {
     using Clock = std::chrono::steady_clock;
     const std::uint64_t epochs = test.quick ? 300 : 2000;
     const sennit_signal mine = make_signal(test, 2);
     test.ok(sennit_signal_notify(mine, 0));
     std::atomic<std::uint64_t> begun{0};  // epochs that have fired
-    std::atomic<std::uint64_t> over{0};   // resets that were tried
+    std::atomic<std::uint64_t> over{0};   // attempted resets
     std::atomic<std::uint64_t> resets{0};
-    std::atomic<Clock::rep> instant{0};  // at which both reset
-    std::atomic<bool> is_wrong{false};   // what one of them has found
+    std::atomic<Clock::rep> instant{0};  // the time when both reset
+    std::atomic<bool> is_wrong{false};   // set by the thread that finds an error
     const auto wait_for = [&](const std::atomic<std::uint64_t> &count, std::uint64_t wanted) {
         for (unsigned looks = 0; count < wanted && !is_wrong; ++looks)
             if (looks > 2000) std::this_thread::yield();
@@ -574,11 +572,11 @@ RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFree
                 begun = epoch + 1;
             }
             wait_for(begun, epoch + 1);
-            // One event of the next epoch comes before the resets, or while they are made.
+            // One event of the next epoch comes before or during the resets.
             if (number == 1 && epoch % 2 == 0) own.ok(sennit_signal_notify(mine, epoch + 1));
             while (Clock::now().time_since_epoch().count() < instant)
                 continue;
-            // One of them is a little later, by another time in each epoch.
+            // One of the threads is a little later, by a different time in each epoch.
             const std::uint64_t later = number == 0 ? epoch % 16 : epoch / 16 % 16;
             for (std::atomic<std::uint64_t> i{0}; i < later;)
                 ++i;

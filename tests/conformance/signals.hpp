@@ -1,11 +1,11 @@
-// What the tests of signals and of notified calls share.
+// Helpers for the tests of signals and of notified calls.
 #pragma once
 
 #include "harness.hpp"
 
 namespace conformance {
 
-// Calls until the owner has come near enough. Waits inside Sennit alone.
+// Repeats the call until the owner is near enough. Waits only inside Sennit.
 template <class Call>
 void when_taken(Ranks &test, Call call) {
     const std::uint64_t word = 0;
@@ -21,7 +21,7 @@ inline void add_when_taken(Ranks &test, sennit_signal signal, std::uint64_t epoc
     when_taken(test, [=] { return sennit_signal_notify(signal, epoch); });
 }
 
-// What the call has said, or the flush behind it, which tells what an owner says that is reached by
+// The call's status, or that of a flush after it, which reports the owner's answer on paths with
 // messages.
 inline sennit_status told(sennit_status status, int owner) {
     return status == SENNIT_OK ? sennit_flush(owner, SENNIT_FOREVER) : status;

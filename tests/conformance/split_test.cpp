@@ -1,6 +1,5 @@
-// Large puts and gets of which a rail brings a part while the processor copies the rest
-// (SENNIT_RAIL_SHARE). All of it holds without the knob too; the runs with it are in
-// CMakeLists.txt.
+// Large puts and gets where a rail brings a part while the processor copies the rest
+// (SENNIT_RAIL_SHARE). The tests also hold without the knob; CMakeLists.txt has the runs with it.
 #include <algorithm>
 
 #include "next_block.hpp"
@@ -23,8 +22,8 @@ struct Ring : NextBlock {
 
 }  // namespace
 
-// Broken by parts that do not meet, or leave the range; by a call that returns before the rail has
-// brought its part, or a private buffer that is read after it.
+// Broken by parts that leave a gap or leave the range, by a call that returns before the rail has
+// brought its part, or by a private buffer that is read after it.
 RANK_TEST(split, all_bytes_of_a_large_copy_move_and_no_others, kNeeds) {
     const sennit_gptr segment = test.allocate(kMost + 64);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
@@ -68,8 +67,8 @@ RANK_TEST(split, all_bytes_of_a_large_copy_move_and_no_others, kNeeds) {
     test.free(segment);
 }
 
-// Broken by an event that is counted when the processor has copied its part, and the rail has not
-// brought the other one. Two halves take turns, as senders run an epoch ahead.
+// Broken by an event that is counted when the processor has copied its part, but before the rail
+// has brought the other. Two halves take turns, as senders run an epoch ahead.
 RANK_TEST(split, the_event_of_a_large_put_comes_after_both_parts, kNeeds) {
     Ring ring(test);
     std::vector<std::uint8_t> data(kMost);
@@ -77,7 +76,7 @@ RANK_TEST(split, the_event_of_a_large_put_comes_after_both_parts, kNeeds) {
         const std::size_t bytes = test.common.between(kSplitFrom, kMost);
         const std::size_t begin = epoch % 2 * kMost;
         fill(data.data(), bytes, epoch * 64 + static_cast<std::uint64_t>(test.rank));
-        // By messages the request may say that the owner is not there yet.
+        // On paths with messages the request may report that the owner is behind.
         if (epoch % 3 == 2 && test.loads_from(test.next())) {
             sennit_request request = SENNIT_REQUEST_NULL;
             when_taken(test, [&] {
@@ -115,7 +114,7 @@ RANK_TEST(split, the_owner_hears_of_a_large_get_when_both_parts_are_read, kNeeds
     ring.end();
 }
 
-// Broken by a flush that knows nothing of the part that a rail brings.
+// Broken by a flush that ignores the rail's part.
 RANK_TEST(split, what_a_large_put_has_brought_is_there_after_the_flush, kNeeds) {
     const sennit_gptr segment = test.allocate(kMost + 64);
     auto *own = static_cast<std::uint8_t *>(sennit_ptr(segment));
@@ -135,7 +134,7 @@ RANK_TEST(split, what_a_large_put_has_brought_is_there_after_the_flush, kNeeds) 
     test.free(segment);
 }
 
-// Broken by parts of one move that overwrite what the other still has to read.
+// Broken by a part of a move that overwrites the unread source of another part.
 RANK_TEST(split, large_moves_within_a_peers_memory_may_overlap, kNeeds) {
     const sennit_gptr segment = test.allocate(2 * kMost);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());

@@ -1,4 +1,4 @@
-// Start, end, and who is who.
+// Start, end, ranks and localities.
 #include "harness.hpp"
 
 #include <sched.h>
@@ -22,7 +22,7 @@ RANK_TEST(start, init_is_counted, kAnything) {
     test.barrier();
 }
 
-// Broken by a bootstrap that mixes up numbers.
+// Broken by a bootstrap that mixes up ranks.
 RANK_TEST(start, every_rank_has_its_number_once, kAnything) {
     test.equal(sennit_size(), test.size);
     const auto ranks = test.tell_all(sennit_rank());
@@ -32,7 +32,7 @@ RANK_TEST(start, every_rank_has_its_number_once, kAnything) {
 }
 
 // Broken by state that outlives its world: epochs, tables, descriptors, mappings (the harness
-// counts those).
+// counts the last two).
 RANK_TEST(start, the_world_can_be_left_and_entered_100_times, kNoWorld | kOnce) {
     const int rounds = test.quick ? 20 : 100;
     for (int round = 0; round < rounds; ++round) {
@@ -46,15 +46,14 @@ RANK_TEST(start, the_world_can_be_left_and_entered_100_times, kNoWorld | kOnce) 
         test.ok(sennit_get(&got, segment, sizeof got));
         test.equal(got, mine - static_cast<std::uint64_t>(test.rank) +
                             static_cast<std::uint64_t>(test.previous()));
-        // Every other time the segment is left to finalize.
+        // Every second time finalize has to free the segment.
         test.barrier();
         if (round % 2 == 0) test.free(segment);
         test.stop();
     }
 }
 
-// Broken by a finalize that takes away memory which a slower rank still looks at in its last
-// barrier.
+// Broken by a finalize that frees memory which a slower rank still reads in its last barrier.
 RANK_TEST(start, ranks_may_be_early_and_late_at_the_end, kNoWorld | kOnce) {
     for (int round = 0; round < 20; ++round) {
         test.start();
@@ -71,7 +70,7 @@ sennit_path path_to(Ranks &test, int peer) {
     return path;
 }
 
-// Broken by a locality that does not follow from where the ranks are.
+// Broken by a locality that does not match the places of the ranks.
 RANK_TEST(start, locality_tells_how_near_a_peer_is, kAnything) {
     for (int peer = 0; peer < test.size; ++peer) {
         sennit_locality_level level = SENNIT_LOCALITY_NETWORK;

@@ -1,5 +1,5 @@
 // The queues of a program of stress_test.cpp: one of each rank, and on every rank producers of all
-// of them. Step 1 of the program.
+// of them. They are step 1 of the program.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace conformance {
 class StormQueues {
   public:
     explicit StormQueues(Ranks &test) : test_(test) {
-        // Queues are reached by load and store alone.
+        // Only load and store reach queues.
         const bool is_drawn = test.load_store && !test.common.one_in(5);
         item_bytes_ = sizeof(Head) + test.common.below(200);
         capacity_ = test.common.one_in(3) ? 1 : test.common.between(2, 64);
@@ -26,7 +26,7 @@ class StormQueues {
         items_room_.resize(kMost * item_bytes_);
     }
 
-    // Collective, as close().
+    // Collective, like close().
     void open() {
         if (!is_used_) return;
         const auto producers = static_cast<unsigned>(lanes_) * static_cast<unsigned>(test_.size);
@@ -56,7 +56,7 @@ class StormQueues {
             test_.ok(sennit_queue_detach(producer.handle));
             producers_.erase(producers_.begin() + static_cast<std::ptrdiff_t>(number));
         } else if (test_.own.one_in(40)) {
-            // What it has put in may come out after what it puts in from now on.
+            // Older items of this producer may come out after its newer ones.
             test_.ok(sennit_queue_detach(producer.handle));
             producer.number = 0;
             ++producer.turn;
@@ -95,14 +95,14 @@ class StormQueues {
     }
 
   private:
-    static constexpr std::uint64_t kMost = 8;  // items of a turn
+    static constexpr std::uint64_t kMost = 8;  // items per turn
 
-    // An item begins with it; the rest is a pattern.
+    // The start of an item; the rest is a pattern.
     struct Head {
         std::uint32_t rank;
         std::uint32_t lane;
-        std::uint64_t turn;    // how often the producer has attached
-        std::uint64_t number;  // since then
+        std::uint64_t turn;    // the attachment's number
+        std::uint64_t number;  // within this attachment
     };
     struct Producer {
         sennit_queue_address address;
@@ -117,7 +117,7 @@ class StormQueues {
         return Random((head.rank * 64 + head.lane) * 1000003 + head.turn).next() + head.number;
     }
 
-    // There are as many lanes as producers, but another rank may have the one that was left.
+    // There are as many places as producers, but another rank may have the place that was left.
     void attach(Producer &producer) {
         const std::uint64_t never = 0;
         for (;;) {
@@ -129,8 +129,7 @@ class StormQueues {
 
     std::uint8_t *item_at(std::size_t i) { return items_room_.data() + i * item_bytes_; }
 
-    // Up to `count` items, in one call or each by one of its own. Returns how many there was room
-    // for.
+    // Pushes up to `count` items, by one call or one call each. Returns the number of pushed items.
     std::size_t push(Producer &producer, std::size_t count, bool at_once) {
         for (std::size_t i = 0; i < count; ++i) {
             const Head head{static_cast<std::uint32_t>(test_.rank), producer.lane, producer.turn,
@@ -172,7 +171,7 @@ class StormQueues {
     std::vector<Producer> producers_;
     std::uint64_t left_to_pop_ = 0;
     std::map<std::array<std::uint64_t, 3>, std::uint64_t> next_;
-    std::vector<std::uint8_t> items_room_;  // of a call
+    std::vector<std::uint8_t> items_room_;  // for the items of a call
 };
 
 }  // namespace conformance

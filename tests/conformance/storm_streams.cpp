@@ -16,7 +16,7 @@ StormStreams::Stream StormStreams::draw(Ranks &test, bool is_wide) {
     made.is_full = test.common.one_in(2);
     if (is_plan(made.way) && test.common.one_in(2)) made.room = sizeof(std::uint64_t);
     made.set = test.common.below(kSets + 1);
-    // A plain put is not held back by the epoch.
+    // The epoch does not hold back a plain put.
     made.copies = made.way == Way::add ? made.epochs : 2;
     return made;
 }
@@ -272,7 +272,7 @@ void StormStreams::take(std::size_t number) {
     const Stream &stream = streams_[number];
     Own &own = own_[number];
     test_.equal(epoch_of(test_, own.signal), own.epoch);
-    // All have read what was there for this epoch; who reads ahead has the other places.
+    // All have read the data of this epoch; a rank that reads ahead uses the other places.
     if (is_get(stream.way)) {
         fill_epoch(number, own.epoch + 2);
     } else {

@@ -1,8 +1,8 @@
 // The streams of a program of stress_test.cpp. A stream is, on every rank, a signal with a block,
-// and some ranks that send to it: so many messages of each in every epoch, each with a place of its
-// own in the block. Two epochs have places of their own, so what is early or late writes over what
-// somebody checks. Messages go one by one (storm_streams.cpp), or in batches and by plans
-// (storm_together.cpp). Streams are the steps of a program from 2 on.
+// and some ranks that send to it: a fixed number of messages per sender and epoch, each with its
+// own place in the block. Two consecutive epochs use different places, so an early or late message
+// overwrites data that somebody checks. Messages go one by one (storm_streams.cpp), or in batches
+// and by plans (storm_together.cpp). Streams are the steps of a program from 2 on.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class StormStreams {
   public:
     explicit StormStreams(Ranks &test);
 
-    // Collective, as close().
+    // Collective, like close().
     void open();
     void close();
 
@@ -24,16 +24,16 @@ class StormStreams {
 
     // Returns whether a message was sent.
     bool send_some();
-    // Takes signals that have fired, looked for in a way that is drawn. With a time limit it waits
-    // for something that will come. Returns whether there was one.
+    // Takes fired signals, found in a random way. With a time limit it waits for a signal that will
+    // fire. Returns whether it took one.
     bool take_some(std::int64_t timeout_ns);
 
   private:
     static constexpr std::size_t kSets = 3;
     static constexpr int kWays = 9;
-    // Of private memory where nothing was got to.
+    // The value of private memory that no get has written.
     static constexpr std::uint8_t kUntouched = 0x5A;
-    // The short calls send one message in an epoch.
+    // The short calls send one message per epoch.
     enum class Way : int {
         put,
         get,
@@ -54,12 +54,12 @@ class StormStreams {
 
     struct Stream {
         Way way = Way::put;
-        std::uint64_t senders = 0;   // the owner, and the ranks behind it
-        std::uint64_t messages = 0;  // of a sender in an epoch
+        std::uint64_t senders = 0;   // the owner and the ranks after it
+        std::uint64_t messages = 0;  // per sender and epoch
         std::uint64_t epochs = 0;
         std::size_t room = 0;  // for a message
-        bool is_full = false;  // every message takes all of it
-        std::size_t set = 0;   // of signals; kSets: in none
+        bool is_full = false;  // every message fills its room
+        std::size_t set = 0;   // wait set; kSets: none
         std::uint64_t copies = 0;
         std::size_t bytes() const { return copies * senders * messages * room; }
     };
@@ -85,11 +85,11 @@ class StormStreams {
         std::uint64_t epoch;
         std::uint64_t number;
     };
-    // A plan of all messages of an epoch, for even epochs and for odd ones.
+    // Plans of all messages of an epoch: one for even epochs and one for odd epochs.
     struct Planned {
         std::size_t stream = 0;
         std::uint64_t epoch = 0;
-        bool is_backwards = false;  // the last message first in the private buffer
+        bool is_backwards = false;  // last message first in the private buffer
         std::vector<Sending> to;
         std::array<sennit_plan, 2> plans{};
         std::array<std::vector<std::uint8_t>, 2> buffers;
@@ -142,7 +142,7 @@ class StormStreams {
     Ranks &test_;
     std::vector<Stream> streams_;
     std::vector<Own> own_;           // by stream
-    std::vector<std::size_t> live_;  // streams with epochs to come
+    std::vector<std::size_t> live_;  // streams with epochs left
     std::vector<Sending> sendings_;
     std::vector<Planned> planned_;
     std::vector<sennit_peer_block> peers_;
@@ -150,7 +150,7 @@ class StormStreams {
     sennit_gptr memory_ = SENNIT_GPTR_NULL;
     std::size_t memory_bytes_ = 0;
     std::vector<std::uint8_t> buffer_;
-    // Counts calls of this rank, in rounds.
+    // Counts calls of this rank, epoch after epoch.
     sennit_signal sent_ = SENNIT_SIGNAL_NULL;
     std::uint32_t sent_events_ = 0;
     std::uint32_t sent_count_ = 0;

@@ -1,4 +1,4 @@
-// Messages of streams that go together: batches and plans.
+// Messages of streams in batches and plans.
 #include <algorithm>
 
 #include "storm_streams.hpp"
@@ -13,15 +13,15 @@ StormStreams::Part StormStreams::make_part(std::size_t sending, const Sending &a
     part.message = {at.owner, at.stream, at.sender, at.epoch, at.number};
     part.notice = {test_.own.one_in(2) ? at.signal : SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL,
                    at.epoch, 0};
-    // One byte more: a get must leave it alone.
+    // One more byte, which a get must not touch.
     part.buffer.resize(bytes_of(part.message) + 1, kUntouched);
     if (!is_get(streams_[at.stream].way))
         fill(part.buffer.data(), part.buffer.size() - 1, salt_of(part.message));
     return part;
 }
 
-// Some messages of the sending, into the next epochs if it comes so, and of others that go the same
-// way to any owners.
+// Some messages of the sending, possibly of its next epochs too, and of other sendings that use the
+// same way, to any owners.
 std::vector<StormStreams::Part> StormStreams::draw_parts(std::size_t first) {
     const Way way = streams_[sendings_[first].stream].way;
     std::vector<Part> parts;
@@ -34,7 +34,7 @@ std::vector<StormStreams::Part> StormStreams::draw_parts(std::size_t first) {
             advance(at);
         }
     }
-    // As many as the local signal still takes.
+    // As many as the local signal still accepts.
     std::uint32_t left = test_.own.one_in(2) ? sent_events_ - sent_count_ : 0;
     for (Part &part : parts) {
         if (left == 0) break;
@@ -61,7 +61,7 @@ void StormStreams::drop_ended() {
     sendings_.erase(std::remove_if(sendings_.begin(), sendings_.end(), ended), sendings_.end());
 }
 
-// Returns whether a part of it was sent.
+// Returns whether a part was sent.
 bool StormStreams::send_batch(std::size_t first) {
     std::vector<Part> parts = draw_parts(first);
     std::vector<sennit_notify_part> all;
@@ -92,7 +92,7 @@ bool StormStreams::send_batch(std::size_t first) {
 
 // ---------------------------------------------------------------- plans
 
-// To all owners by one plan, or to each by one of its own.
+// One plan for several owners, or a separate plan for each.
 void StormStreams::plan(const Sending &to) {
     const auto found = std::find_if(planned_.begin(), planned_.end(),
                                     [&to](const Planned &one) { return one.stream == to.stream; });
@@ -107,7 +107,7 @@ void StormStreams::plan(const Sending &to) {
     planned_.push_back(made);
 }
 
-// Of all messages of a run.
+// Messages are counted over a whole run.
 StormStreams::Message StormStreams::message_of(const Planned &planned, std::size_t number) const {
     const std::uint64_t messages = streams_[planned.stream].messages;
     const Sending &to = planned.to[number / messages];
@@ -143,7 +143,7 @@ void StormStreams::record_plans() {
     }
 }
 
-// Returns whether it has run: one owner that is behind holds it back, and nothing has moved.
+// Returns whether the plan has run: one owner that is behind stops it, and nothing moves.
 bool StormStreams::run_plan(std::size_t number) {
     Planned &planned = planned_[number];
     const bool gets = is_get(streams_[planned.stream].way);

@@ -1,10 +1,10 @@
 // Signals, notified calls and queues under stress: random programs of many of them at once, with
-// all data checked, until the time is over. Every rank is owner, sender, taker and producer at the
-// same time, takes what has come in whatever way the dice say, and sleeps when nothing else is
-// left. Senders run ahead as far as they may.
+// all data checked, until the time is over. Every rank is owner, sender, taker and producer at
+// once, takes what has arrived in a random way, and sleeps when it has nothing else to do. Senders
+// run ahead as far as they may.
 //
-// The steps of a program are the streams of storm_streams.hpp and, first, the queues of
-// storm_queues.hpp: each is left out by all ranks or by none.
+// The steps of a program are first the queues of storm_queues.hpp, then the streams of
+// storm_streams.hpp: all ranks leave out a step, or none does.
 #include <chrono>
 
 #include "storm_queues.hpp"
@@ -29,7 +29,7 @@ void run_program(Ranks &test) {
         has_moved |= queues.pop_some(0);
         idle = has_moved ? 0 : idle + 1;
         if (has_moved) continue;
-        // Nobody waits for this rank: what it waits for comes.
+        // No rank waits for this one, and the data it waits for will come.
         if (queues.has_pushed_all() && streams.has_sent_all()) {
             const bool takes = streams.is_open() && (!queues.is_open() || test.own.one_in(2));
             (void)(takes ? streams.take_some(SENNIT_FOREVER) : queues.pop_some(SENNIT_FOREVER));
@@ -47,13 +47,13 @@ void run_program(Ranks &test) {
 
 }  // namespace
 
-// Broken by an event that is lost, doubled, too early or in the wrong epoch, data that comes after
-// its event, a wait that nobody wakes, or an item that is lost, doubled, torn or overtaken.
+// Broken by an event that is lost, doubled, too early or in the wrong epoch, data that follows its
+// event, a waiter that nobody wakes, or an item that is lost, doubled, torn or overtaken.
 RANK_TEST(stress, signals_and_queues_keep_their_word_as_long_as_it_lasts, kOnce | kOnlyNamed) {
     const std::chrono::duration<double> length(test.for_seconds > 0 ? test.for_seconds : 2);
     const auto end = std::chrono::steady_clock::now() + length;
     std::uint64_t programs = 0;
-    // The clock of one rank, so that all make the same programs.
+    // The clock of one rank decides, so that all run the same programs.
     const auto is_over = [&] {
         const int mine = std::chrono::steady_clock::now() > end ? 1 : 0;
         return test.tell_all(mine).front() != 0 || programs == test.chosen.program;

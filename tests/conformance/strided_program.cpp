@@ -9,7 +9,7 @@ namespace {
 
 using Offset = std::int64_t;
 
-// Fills in what the pieces (remote and local offset, bytes) amount to.
+// Computes the bytes and spans of the pieces (remote and local offset, bytes).
 void describe(Shape &shape, const std::vector<sennit_piece> &pieces) {
     Offset remote_least = std::numeric_limits<Offset>::max();
     Offset local_least = remote_least;
@@ -33,7 +33,8 @@ void describe(Shape &shape, const std::vector<sennit_piece> &pieces) {
     shape.local_origin = static_cast<std::size_t>(-local_least);
 }
 
-// Strides of one side: nested in a random order, with gaps, some negative; a source may repeat.
+// Strides of one side: nested in a random order, with gaps, some negative; a source may repeat
+// bytes.
 void draw_strides(Random &draw, const sennit_box &box, bool is_source, Offset strides[3]) {
     int order[3] = {0, 1, 2};
     if (draw.one_in(3)) std::swap(order[0], order[1 + draw.below(2)]);
@@ -74,7 +75,7 @@ Shape draw_box(Random &draw, bool is_put, std::size_t most) {
     }
 }
 
-// Pieces one behind the other at the destination, shuffled; anywhere at the source.
+// Pieces without gaps at the destination, in a random order; anywhere at the source.
 Shape draw_list(Random &draw, bool is_put, std::size_t most) {
     Shape shape;
     shape.is_box = false;
@@ -110,9 +111,9 @@ struct Step {
     Shape shape;
     bool is_put = false;
     std::uint64_t form = 0;  // blocking, request, implicit
-    std::size_t memory = 0;  // which
+    std::size_t memory = 0;  // kind of the private buffer
     std::size_t place = 0;   // of the lowest byte in it
-    std::uint64_t salt = 0;  // of the private buffer before
+    std::uint64_t salt = 0;  // of the private buffer's contents before
     std::uint64_t number = 0;
     std::vector<std::uint8_t> expected;  // the private buffer afterwards
 };
@@ -185,7 +186,7 @@ Step Program::draw_step(int user) {
     return step;
 }
 
-// The oracle: byte by byte from a copy of the source.
+// The oracle: moves byte by byte from a copy of the source.
 void Program::apply(Step &step) {
     std::vector<std::uint8_t> buffer(step.shape.local_span);
     fill(buffer.data(), buffer.size(), step.salt);
@@ -203,7 +204,7 @@ void Program::apply(Step &step) {
 sennit_status Program::call(const Step &step, sennit_gptr there, std::uint8_t *here,
                             sennit_request *request) {
     const Shape &shape = step.shape;
-    // Copies that are gone before the transfer is complete.
+    // Copies that are freed before the transfer is complete.
     const auto box = std::make_unique<sennit_box>(shape.box);
     const std::vector<sennit_piece> pieces = shape.pieces;
     const std::size_t count = pieces.size();
@@ -254,7 +255,7 @@ void Program::perform(const Step &step) {
                                                                  : sennit_last_error()->text));
 }
 
-// All memory as a whole, each by a rank that is drawn.
+// Compares all memory, each piece by a random rank.
 void Program::compare() {
     for (const Memory &memory : memories_) {
         const auto reader = test_.common.below(static_cast<std::uint64_t>(test_.size));

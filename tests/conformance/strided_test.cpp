@@ -11,7 +11,7 @@ sennit_box line(std::size_t element, std::size_t count, std::int64_t remote, std
     return sennit_box_line(element, count, remote, local);
 }
 
-// Every rank finds out for itself, and all do what the worst of them can.
+// Every rank checks for itself; true if all ranks reach all others.
 bool private_memory_is_reached(Ranks &test) {
     std::uint64_t word = 0;
     sennit_region mine = SENNIT_REGION_NULL;
@@ -35,8 +35,8 @@ RANK_TEST(strided, programs_do_what_the_oracle_does_byte_by_byte, kAnything) {
         run_strided_program(test, test.quick ? 3 : 8, with_private_memory);
 }
 
-// Broken by a put that reads its buffer after it has returned, or reads of the copy as of the
-// buffer.
+// Broken by a put that reads its buffer after it has returned, or a copy that is read like the
+// buffer itself.
 RANK_TEST(strided, a_local_put_leaves_its_buffer_to_the_caller, kAnything) {
     constexpr std::size_t kCount = 300;
     const std::int64_t puts = test.quick ? 10 : 60;
@@ -62,7 +62,7 @@ RANK_TEST(strided, a_local_put_leaves_its_buffer_to_the_caller, kAnything) {
     test.free(segment);
 }
 
-// Broken by a box that is checked element by element, so that a part has moved when it is refused.
+// Broken by a check element by element: a part would have moved before the refusal.
 RANK_TEST(strided, a_box_that_leaves_the_segment_is_refused_as_a_whole, kAnything) {
     const sennit_gptr segment = test.allocate(1000);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
@@ -100,7 +100,7 @@ RANK_TEST(strided, a_box_that_leaves_the_segment_is_refused_as_a_whole, kAnythin
     test.free(segment);
 }
 
-// Broken by elements that overwrite each other in an order that depends on the path.
+// Broken by elements that overlap, with a result that depends on the path.
 RANK_TEST(strided, a_destination_whose_elements_overlap_is_refused, kAnything) {
     const sennit_gptr segment = test.allocate(1000);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
@@ -114,7 +114,7 @@ RANK_TEST(strided, a_destination_whose_elements_overlap_is_refused, kAnything) {
     is(line(8, 2, 8, 0), SENNIT_OK, SENNIT_ERR_ARG);
     is(line(8, 2, 8, 4), SENNIT_OK, SENNIT_ERR_ARG);
     is(line(8, 1, 0, 0), SENNIT_OK, SENNIT_OK);
-    // Two dimensions that lie in each other the other way round, and two that do not.
+    // Two dimensions nested in the opposite order, and two that overlap.
     is({4, {3, 2, 1}, {8, 4, 0}, {4, 12, 0}}, SENNIT_OK, SENNIT_OK);
     is({4, {3, 2, 1}, {8, 12, 0}, {4, 12, 0}}, SENNIT_ERR_ARG, SENNIT_OK);
     is({0, {2, 1, 1}, {8, 0, 0}, {8, 0, 0}}, SENNIT_ERR_ARG, SENNIT_ERR_ARG);
@@ -122,7 +122,7 @@ RANK_TEST(strided, a_destination_whose_elements_overlap_is_refused, kAnything) {
     test.free(segment);
 }
 
-// Broken by arithmetic with nothing, or by a request that is left open.
+// Broken by arithmetic with 0 elements, or by a request that stays open.
 RANK_TEST(strided, nothing_is_legal_and_complete, kAnything) {
     const sennit_gptr segment = test.allocate(16);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
@@ -143,7 +143,7 @@ RANK_TEST(strided, nothing_is_legal_and_complete, kAnything) {
     test.is(sennit_put_strided(there, nullptr, &box), SENNIT_ERR_NOT_REGISTERED);
 }
 
-// Broken by a box that is written while it is still to be read, as memcpy would.
+// Broken by a destination that is written before it was read as a source, as by memcpy.
 RANK_TEST(strided, sides_that_overlap_in_memory_move_as_if_read_first, kAnything) {
     constexpr std::size_t kBytes = 600;
     const sennit_gptr segment = test.allocate(kBytes);
@@ -181,7 +181,7 @@ RANK_TEST(strided, sides_that_overlap_in_memory_move_as_if_read_first, kAnything
 }
 
 // Broken by a batch of the kernel's lists that ends in the wrong place, and by a list that is too
-// long for one.
+// long for one batch.
 RANK_TEST(strided, a_column_of_a_matrix_and_a_long_list_arrive, kOnce) {
     const std::size_t rows = test.quick ? 700 : 5000;
     constexpr std::size_t kColumns = 7;

@@ -1,8 +1,8 @@
-// Random programs of teams against a sequential model: lists of world ranks.
+// Random programs of teams, with a sequential model: lists of world ranks.
 //
-// All ranks draw the same steps and keep the same model of all teams, also of those that they are
-// not in; a rank makes the calls of the teams it is in. So ranks run far apart where their teams
-// allow it, and whatever is drawn wrongly apart shows at once. A failure can be shrunk (shrink.py).
+// All ranks draw the same steps and keep the same model of all teams, even of those without them; a
+// rank makes the calls of its own teams. So ranks run far apart where their teams allow it, and
+// different draws show at once. A failure can be shrunk (shrink.py).
 #include <algorithm>
 #include <map>
 
@@ -35,8 +35,8 @@ class Program {
     }
 
     void run(std::uint64_t steps) {
-        // Steps draw for themselves: one that is left out changes what the others find, and not
-        // what they are.
+        // Each step draws its own numbers: if one is left out, the others find another state, but
+        // stay the same steps.
         const std::uint64_t start = test_.common.next();
         for (std::uint64_t i = 1; i <= steps; ++i) {
             test_.common = Random(start + i * 0x9E3779B97F4A7C15u);
@@ -95,7 +95,7 @@ class Program {
         return found;
     }
 
-    // A new team of the model, and what this rank got for it.
+    // Adds a new team to the model, and checks this rank's handle.
     void add(const std::vector<int> &members, sennit_team handle) {
         check_team(test_,
                    place_in(members, test_.rank) == SENNIT_RANK_NONE ? SENNIT_TEAM_NULL : handle,
@@ -266,7 +266,7 @@ class Program {
 
 }  // namespace
 
-// Broken by members, an order, a number or memory of a team that is not what the calls say.
+// Broken by members, an order, a rank or memory of a team that differs from the model.
 RANK_TEST(team, random_programs_of_teams_agree_with_the_model, kAnything) {
     test.programs(test.quick ? 1 : 4, [&] {
         Program(test).run(test.quick ? 60 : 150);

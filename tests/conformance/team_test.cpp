@@ -1,4 +1,4 @@
-// Making, using and ending teams.
+// Creating, using and destroying teams.
 #include "harness.hpp"
 
 #include <dirent.h>
@@ -62,7 +62,7 @@ struct Use {
     int descriptors;
 };
 
-// Of what `name` in the folder of descriptors is open on.
+// The size of the memory file behind the descriptor `name`; 0: it is none.
 std::size_t memory_file_kib(const char *name) {
     const std::string link = std::string("/proc/self/fd/") + name;
     char target[64] = "";
@@ -73,7 +73,7 @@ std::size_t memory_file_kib(const char *name) {
     return static_cast<std::size_t>(about.st_blocks) / 2;
 }
 
-// What this process uses. One rank of it looks, the others wait.
+// The resources of this process. One of its ranks counts them, the others wait.
 Use use_of_process(Ranks &test) {
     Use use{0, 0, 0};
     test.barrier();
@@ -94,8 +94,8 @@ Use use_of_process(Ranks &test) {
     return use;
 }
 
-// Reductions and a broadcast of private memory, long enough that the team gets wide slots, lends
-// its buffers to peers, and keeps a request.
+// Reductions and a broadcast of private memory, long enough that the team gets wide slots, gives
+// peers access to its buffers, and keeps a request.
 void reduce_and_broadcast(Ranks &test, sennit_team team) {
     int size = 0;
     test.ok(sennit_team_size(team, &size));
@@ -120,7 +120,7 @@ void reduce_and_broadcast(Ranks &test, sennit_team team) {
     test.ok(sennit_free(segment));
 }
 
-// No rank gets one where the kernel alone copies.
+// No rank gets a lock if only the kernel copies.
 void lock_once(Ranks &test, sennit_team team) {
     sennit_lock lock = SENNIT_LOCK_NULL;
     const sennit_status made = sennit_lock_create(team, &lock);
@@ -132,8 +132,9 @@ void lock_once(Ranks &test, sennit_team team) {
     test.ok(sennit_lock_destroy(lock));
 }
 
-// Makes and ends `count` teams, of all ranks and of parts in turn. Some have a segment; of `every`,
-// which is odd so that both kinds of teams do, one makes collective calls and one has a lock.
+// Creates and destroys `count` teams, alternately of all ranks and of parts. Some have a segment;
+// one in `every` makes collective calls and one has a lock. `every` is odd, so that both kinds of
+// teams do.
 void make_and_end(Ranks &test, std::uint64_t count, std::uint64_t every) {
     for (std::uint64_t i = 0; i < count; ++i) {
         sennit_team team = SENNIT_TEAM_NULL;
@@ -150,8 +151,8 @@ void make_and_end(Ranks &test, std::uint64_t count, std::uint64_t every) {
     }
 }
 
-// The heaps of the allocator grow until they hold what all threads use at a time, which takes the
-// more teams the more threads there are. A leak grows in every round.
+// The allocator's heaps grow to the peak use of all threads, which takes more teams with more
+// threads. A leak grows in every round.
 void stay_flat(Ranks &test, std::uint64_t count, std::uint64_t every) {
     constexpr std::size_t kLittleKib = 1024;
     constexpr int kMostRounds = 6;
@@ -177,7 +178,7 @@ void stay_flat(Ranks &test, std::uint64_t count, std::uint64_t every) {
 
 }  // namespace
 
-// Broken by constants that are no teams, or a team of the node that has ranks of another one.
+// Broken by constants that are not teams, or a node's team with ranks of another node.
 RANK_TEST(team, world_and_node_are_teams, kAnything) {
     check_team(test, SENNIT_TEAM_WORLD, world_of(test));
     check_team(test, SENNIT_TEAM_NODE, node_of(test));
@@ -188,14 +189,14 @@ RANK_TEST(team, world_and_node_are_teams, kAnything) {
     use_team(test, SENNIT_TEAM_NODE, node_of(test), 100);
 }
 
-// Broken by an order that is not that of keys and then of the parent.
+// Broken by an order that does not follow keys and then the parent.
 RANK_TEST(team, a_split_orders_by_key_and_then_by_the_parent, kAnything) {
     sennit_team backwards = SENNIT_TEAM_NULL;
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 7, -test.rank, &backwards));
     std::vector<int> expected = world_of(test);
     std::reverse(expected.begin(), expected.end());
     check_team(test, backwards, expected);
-    // Equal keys: the order of the parent, which is not that of the world.
+    // Equal keys: the order of the parent, which differs from that of the world.
     sennit_team same = SENNIT_TEAM_NULL;
     test.ok(sennit_team_split(backwards, 0, 5, &same));
     check_team(test, same, expected);
@@ -207,7 +208,7 @@ RANK_TEST(team, a_split_orders_by_key_and_then_by_the_parent, kAnything) {
     expect_gone(test, backwards);
 }
 
-// Broken by a rank that joins although it said no, or a team that waits for it.
+// Broken by a rank that joins although its color is negative, or a team that waits for it.
 RANK_TEST(team, a_negative_color_joins_no_team, kAnything) {
     sennit_team team{77};
     const bool joins = test.rank % 2 == 0;
@@ -226,7 +227,7 @@ RANK_TEST(team, a_negative_color_joins_no_team, kAnything) {
     test.equal(team.handle, 0u);
 }
 
-// Broken by a destroy that leaves segments without an owner, or that does half of it.
+// Broken by a destroy that leaves segments without an owner, or that is done by half.
 RANK_TEST(team, a_team_with_segments_is_not_destroyed, kAnything) {
     const sennit_team team = copy_of(test, SENNIT_TEAM_WORLD);
     sennit_gptr gptr;
@@ -241,7 +242,7 @@ RANK_TEST(team, a_team_with_segments_is_not_destroyed, kAnything) {
     expect_gone(test, team);
 }
 
-// Broken by a team that takes over the pointers of the one that had its slot before.
+// Broken by a team that accepts pointers of the previous team in its slot.
 RANK_TEST(team, pointers_of_an_earlier_team_of_the_slot_are_refused, kAnything) {
     std::vector<sennit_gptr> stale;
     std::set<std::uint32_t> handles;
@@ -284,19 +285,19 @@ RANK_TEST(team, teams_and_their_segments_end_with_the_rank, kNoWorld) {
     }
 }
 
-// Broken by memory, descriptors or slots that a team leaves behind, also one that made collective
-// calls or had a lock: what it kept for them, wide slots, and buffers that it lent to peers.
+// Broken by memory, descriptors or slots that a team leaves behind, also after collective calls or
+// a lock: state of its calls, wide slots, and buffers that peers have access to.
 RANK_TEST(team, many_teams_one_after_the_other_leave_nothing, kOnce) {
     const std::uint64_t all = test.size <= 2 ? 20000 : 6000;
     stay_flat(test, test.quick ? 300 : all / static_cast<std::uint64_t>(test.size), 65);
 }
 
-// The same at length; runs when its group is asked for.
+// The same with many more teams; runs only if its group is given.
 RANK_TEST(million, a_million_teams_one_after_the_other_leave_nothing, kOnce | kOnlyNamed) {
     stay_flat(test, 1000000, 257);
 }
 
-// Broken by a table of teams whose end is not looked for, or that does not give slots back.
+// Broken by a table of teams without a check of its end, or one that does not release slots.
 RANK_TEST(team, the_table_of_teams_may_be_full, kOnce) {
     std::vector<sennit_team> teams;
     for (;;) {
@@ -321,7 +322,7 @@ RANK_TEST(team, the_table_of_teams_may_be_full, kOnce) {
 // Broken by memory of one team that is counted, found or freed as another's.
 RANK_TEST(team, nested_and_overlapping_teams_allocate_on_their_own, kAnything) {
     const std::vector<int> all = world_of(test);
-    // The lower and the upper part, which share the middle rank, and the world's own.
+    // The lower and the upper part, which share the middle rank, and the world itself.
     const int middle = test.size / 2;
     const std::vector<int> low(all.begin(), all.begin() + middle + 1);
     const std::vector<int> high(all.begin() + middle, all.end());
@@ -339,7 +340,7 @@ RANK_TEST(team, nested_and_overlapping_teams_allocate_on_their_own, kAnything) {
     for (std::uint64_t round = 0; round < 12; ++round) {
         for (const auto &[team, members] : {std::pair(lower, &low), std::pair(upper, &high)}) {
             const std::uint64_t number = members == &high ? 1 : 0;
-            // Neither allocates every time, so their tables differ.
+            // Each team skips some rounds, so their tables differ.
             if (team.handle == 0 || round % 3 == number) continue;
             Held one{team, members, SENNIT_GPTR_NULL, round * 2 + number};
             test.ok(sennit_alloc(team, 500 + round, 0, 0, &one.gptr));
@@ -357,7 +358,7 @@ RANK_TEST(team, nested_and_overlapping_teams_allocate_on_their_own, kAnything) {
     if (upper.handle != 0) test.ok(sennit_team_destroy(upper));
 }
 
-// Broken by a stride that is followed wrongly, at the edges of what fits.
+// Broken by a wrong stride, at the edges of the valid range.
 RANK_TEST(team, a_strided_split_takes_every_nth_rank, kAnything) {
     for (int start = 0; start < test.size; ++start) {
         for (int stride = -test.size; stride <= test.size; ++stride) {
@@ -380,7 +381,7 @@ RANK_TEST(team, a_strided_split_takes_every_nth_rank, kAnything) {
     }
 }
 
-// Broken by a locality that is another one than sennit_locality tells.
+// Broken by a locality that differs from sennit_locality.
 RANK_TEST(team, a_split_by_locality_joins_who_is_near, kAnything) {
     for (int level = SENNIT_LOCALITY_SELF; level <= SENNIT_LOCALITY_NETWORK; ++level) {
         const auto wanted = static_cast<sennit_locality_level>(level);
@@ -403,7 +404,7 @@ RANK_TEST(team, a_split_by_locality_joins_who_is_near, kAnything) {
     test.equal(team.handle, 77u);
 }
 
-// Broken by a rank that fails alone: the others would wait, or have a team that it is not in.
+// Broken by a rank that fails alone: the others would wait, or have a team without it.
 RANK_TEST(team, a_rank_with_wrong_arguments_fails_them_all, kAnything) {
     const std::vector<int> all = world_of(test);
     const auto size = static_cast<std::size_t>(test.size);
@@ -433,7 +434,7 @@ RANK_TEST(team, a_rank_with_wrong_arguments_fails_them_all, kAnything) {
     use_team(test, SENNIT_TEAM_WORLD, all, 50);
 }
 
-// Broken by ranks that each make another team of the same call.
+// Broken by ranks that each create a different team in the same call.
 RANK_TEST(team, arguments_that_must_be_alike_and_differ_are_refused, kTwoRanks) {
     const std::vector<int> all = world_of(test);
     std::vector<int> other = all;
@@ -454,7 +455,7 @@ RANK_TEST(team, arguments_that_must_be_alike_and_differ_are_refused, kTwoRanks) 
     use_team(test, SENNIT_TEAM_WORLD, all, 50);
 }
 
-// Broken by a team that two ranks end differently, or that is half gone after a mistake.
+// Broken by a team that two ranks end differently, or that is half destroyed after a mistake.
 RANK_TEST(team, a_rank_in_another_call_keeps_the_team_alive, kTwoRanks) {
     const sennit_team team = copy_of(test, SENNIT_TEAM_WORLD);
     if (test.rank == test.size - 1) {
@@ -467,7 +468,7 @@ RANK_TEST(team, a_rank_in_another_call_keeps_the_team_alive, kTwoRanks) {
     test.ok(sennit_team_destroy(team));
 }
 
-// Broken by a team's barrier that lets the ranks of another team in, or waits for them.
+// Broken by a team's barrier that admits ranks of another team, or waits for them.
 RANK_TEST(team, the_barrier_of_a_team_waits_for_its_ranks_alone, kAnything) {
     const int color = test.rank % 3;
     sennit_team team = SENNIT_TEAM_NULL;
@@ -477,7 +478,7 @@ RANK_TEST(team, the_barrier_of_a_team_waits_for_its_ranks_alone, kAnything) {
         members.push_back(rank);
     sennit_gptr counter;
     test.ok(sennit_alloc(team, 8, 0, 0, &counter));
-    // The teams go through different numbers of rounds.
+    // The teams have different numbers of rounds.
     const std::uint64_t rounds = (test.quick ? 20 : 200) * static_cast<std::uint64_t>(color + 1);
     for (std::uint64_t round = 1; round <= rounds; ++round) {
         test.ok(sennit_put(counter, &round, sizeof round));

@@ -1,4 +1,4 @@
-// Teams of several threads of a rank at once.
+// Teams used by several threads of a rank at once.
 #include <atomic>
 
 #include "teams.hpp"
@@ -56,8 +56,8 @@ RANK_TEST(team, threads_meet_in_a_team_of_their_own_each, kFreeThreads) {
     end_teams(test, teams);
 }
 
-// Broken by creations over two parents that block each other, or choose the same slot: the threads
-// of different ranks come in every order.
+// Broken by creations from two parents that block each other, or choose the same slot: the threads
+// of different ranks arrive in every order.
 RANK_TEST(team, threads_make_teams_from_several_parents_at_once, kFreeThreads) {
     const std::vector<sennit_team> parents = teams_for_threads(test, kThreadCount);
     in_threads(test, kThreadCount, [&](Ranks &mine, int number) {
@@ -80,7 +80,7 @@ RANK_TEST(team, threads_make_teams_from_several_parents_at_once, kFreeThreads) {
     end_teams(test, parents);
 }
 
-// Broken by a second thread that is let into a collective call of the same team.
+// Broken by a second thread that enters a collective call of the same team.
 RANK_TEST(team, one_thread_at_a_time_is_in_a_call_of_a_team, kTwoRanks | kFreeThreads) {
     const sennit_team team = teams_for_threads(test, 1)[0];
     const sennit_gptr flag = test.allocate(8);
@@ -88,14 +88,15 @@ RANK_TEST(team, one_thread_at_a_time_is_in_a_call_of_a_team, kTwoRanks | kFreeTh
     test.ok(sennit_alloc(team, 8, 0, 0, &freed));
     test.ok(sennit_free(freed));
     const auto wait_in_barrier = [&](Ranks &mine, int) {
-        // Refused while the other thread looks.
+        // Refused while the other thread is in one of its calls.
         sennit_status status = SENNIT_ERR_STATE;
         while (status == SENNIT_ERR_STATE)
             status = sennit_barrier(team, SENNIT_FOREVER);
         mine.ok(status);
     };
     const auto look_and_let_go = [&](Ranks &mine, int) {
-        // A free of what is not there meets nobody, so it shows when the other thread has come.
+        // A free of an unknown segment meets no other rank, so it shows when the other thread is in
+        // its call.
         sennit_status status = SENNIT_ERR_NOT_REGISTERED;
         while (status == SENNIT_ERR_NOT_REGISTERED)
             status = sennit_free(freed);

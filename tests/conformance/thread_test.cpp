@@ -1,18 +1,18 @@
-// Several threads of a rank, and threads that find their rank.
+// Several threads of a rank, and the rank of a thread.
 #include "threads.hpp"
 
 using namespace conformance;
 
 namespace {
 
-// One thread's transfers in a part of the segments that no other thread uses.
+// One thread's transfers in its own part of the segments.
 void hammer(Ranks &test, sennit_gptr segment, std::size_t part, int number, int rounds) {
     std::vector<std::uint8_t> data(part);
     for (int round = 0; round < rounds; ++round) {
         const auto salt = static_cast<std::uint64_t>(round * 1000 + test.rank * 16 + number);
         const std::size_t bytes = test.own.between(1, part);
         const int peer = static_cast<int>(test.own.below(static_cast<std::uint64_t>(test.size)));
-        // Every rank and thread has a part of its own at every peer.
+        // Every rank and thread has its own part at every peer.
         const sennit_gptr place = sennit_gptr_add(
             sennit_gptr_at(segment, peer), static_cast<int64_t>(part) * (test.rank * 4 + number));
         fill(data.data(), bytes, salt);
@@ -34,7 +34,7 @@ void hammer(Ranks &test, sennit_gptr segment, std::size_t part, int number, int 
 
 }  // namespace
 
-// Broken by a table or a queue that two threads change at once.
+// Broken by a table or a queue that two threads corrupt.
 RANK_TEST(thread, many_threads_put_and_get_at_once, kFreeThreads) {
     const std::size_t part = 3000;
     const sennit_gptr segment = test.allocate(part * 4 * static_cast<std::size_t>(test.size));
@@ -45,7 +45,7 @@ RANK_TEST(thread, many_threads_put_and_get_at_once, kFreeThreads) {
     test.free(segment);
 }
 
-// Broken by segments that two threads are given at once, or a free that takes another's.
+// Broken by a segment that two threads get, or a free of another thread's segment.
 RANK_TEST(thread, many_threads_allocate_and_free_at_once, kFreeThreads) {
     const int rounds = test.quick ? 30 : 150;
     in_threads(test, 4, [&](Ranks &mine, int number) {
@@ -73,7 +73,7 @@ RANK_TEST(thread, many_threads_allocate_and_free_at_once, kFreeThreads) {
     test.barrier();
 }
 
-// Broken by a first use of a peer's segment that two threads make at once.
+// Broken by two threads that first use a peer's segment at the same time.
 RANK_TEST(thread, many_threads_meet_a_peers_segments_for_the_first_time, kFreeThreads) {
     const int count = test.quick ? 20 : 100;
     for (int round = 0; round < count; ++round) {
@@ -98,7 +98,7 @@ RANK_TEST(thread, many_threads_meet_a_peers_segments_for_the_first_time, kFreeTh
     }
 }
 
-// Broken by a barrier that does not bear other threads' transfers.
+// Broken by a barrier that fails during other threads' transfers.
 RANK_TEST(thread, one_thread_is_in_collective_calls_while_others_put, kFreeThreads) {
     const std::size_t part = 1000;
     const sennit_gptr segment = test.allocate(part * 4 * static_cast<std::size_t>(test.size));
@@ -117,8 +117,8 @@ RANK_TEST(thread, one_thread_is_in_collective_calls_while_others_put, kFreeThrea
 
 // Broken by two threads that share the state of one collective call.
 RANK_TEST(thread, a_second_thread_in_a_barrier_gets_an_error, kTwoRanks | kFreeThreads) {
-    // A word of rank 0 for each rank: two of its calls were refused. Rank 0 comes when all have
-    // said so.
+    // Rank 0 has a word for each rank, which says that two of its calls were refused. Rank 0 enters
+    // the barrier after all have said so.
     const sennit_gptr refused =
         sennit_gptr_at(test.allocate(8 * static_cast<std::size_t>(test.size)), 0);
     const std::int64_t yes = 1;
@@ -162,7 +162,7 @@ RANK_TEST(thread, a_request_may_be_waited_for_in_another_thread, kFreeThreads) {
     test.free(segment);
 }
 
-// Broken by worker threads that have to be told what they can only be.
+// Broken by threads that must attach although the process has only one rank.
 RANK_TEST(thread, the_threads_of_a_process_with_one_rank_find_it, kFreeThreads) {
     if (test.one_process && test.size > 1) return;
     int rank = -2;
@@ -176,7 +176,7 @@ RANK_TEST(thread, the_threads_of_a_process_with_one_rank_find_it, kFreeThreads) 
     test.barrier();
 }
 
-// Broken by a thread that becomes some rank by chance, or stays one after it has detached.
+// Broken by a thread that belongs to a rank without attaching, or after it has detached.
 RANK_TEST(thread, a_thread_beside_several_ranks_is_none_until_it_attaches,
           kThreads | kTwoRanks | kFreeThreads) {
     const sennit_gptr segment = test.allocate(64);
@@ -209,7 +209,7 @@ RANK_TEST(thread, a_thread_beside_several_ranks_is_none_until_it_attaches,
     test.free(segment);
 }
 
-// Broken by threads of a rank that left which become threads of one that stays.
+// Broken by threads of a finished rank that become threads of a remaining one.
 RANK_TEST(thread, a_rank_that_left_is_no_rank_although_others_stay,
           kThreads | kTwoRanks | kNoWorld | kFreeThreads) {
     test.start();
@@ -221,14 +221,14 @@ RANK_TEST(thread, a_rank_that_left_is_no_rank_although_others_stay,
     test.is(sennit_get(&word, sennit_gptr{0, 1, 0}, 8), SENNIT_ERR_STATE);
 }
 
-// Broken by a thread that stays with a rank object that has been given to another rank.
+// Broken by a thread that keeps a rank object which now belongs to another rank.
 RANK_TEST(thread, a_thread_of_a_rank_that_left_follows_the_process_to_its_next_rank, kNoWorld) {
     if (test.one_process && test.size > 1) return;
     for (int round = 0; round < 3; ++round) {
         test.start();
         int rank = -2;
         std::atomic<bool> stop{false};
-        // Attached in an earlier world, used in the next.
+        // Attaches in an earlier world, and asks for its rank in the next.
         std::thread helper([&] {
             (void)sennit_thread_attach(test.rank);
             while (!stop)

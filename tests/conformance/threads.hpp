@@ -1,4 +1,4 @@
-// Several threads of one rank in a test.
+// Runs several threads of one rank in a test.
 #pragma once
 
 #include <thread>
@@ -7,7 +7,7 @@
 
 namespace conformance {
 
-// Runs `work` in `count` threads of this rank; a check that fails in one fails the test.
+// Runs `work` in `count` threads of this rank; a failed check in one of them fails the test.
 template <class Work>
 void in_threads(Ranks &test, int count, Work work) {
     std::atomic<int> failed{0};

@@ -10,7 +10,7 @@ using namespace conformance;
 
 namespace {
 
-// The ways to move something and know that it has arrived. A get has no local one.
+// The ways to move data and know that it has arrived. A get has no local form.
 enum class Way { blocking, request, implicit, local };
 constexpr Way kWays[] = {Way::blocking, Way::request, Way::implicit, Way::local};
 
@@ -59,7 +59,7 @@ void get(Ranks &test, Way way, void *to, sennit_gptr from, std::size_t bytes) {
     finish(test, way, &request, from.rank);
 }
 
-// A range of a piece, and how far the private buffer is off from being aligned.
+// A range of a piece, and the misalignment of the private buffer.
 struct Place {
     sennit_gptr piece;
     std::size_t room;
@@ -68,8 +68,8 @@ struct Place {
     std::size_t skew;
 };
 
-// Puts there and gets it back, and sees to it that the bytes around stay as they are. No other rank
-// writes the piece meanwhile.
+// Puts data, gets it back, and checks that the bytes around it are unchanged. No other rank writes
+// the piece meanwhile.
 void round_trip(Ranks &test, const Place &place, Way way) {
     const auto [piece, room, offset, bytes, skew] = place;
     const std::uint64_t salt = bytes * 31 + offset * 7 + skew;
@@ -98,8 +98,7 @@ void round_trip(Ranks &test, const Place &place, Way way) {
 
 }  // namespace
 
-// Broken by a put that returns before its data is at the target, or a barrier that does not order
-// it.
+// Broken by a put that returns before its data arrives, or a barrier that does not order it.
 RANK_TEST(transfer, put_is_seen_after_the_barrier, kAnything) {
     const sennit_gptr segment = test.allocate(4096);
     for (std::uint64_t round = 0; round < 100; ++round) {
@@ -130,7 +129,7 @@ RANK_TEST(transfer, all_small_sizes_move_exactly_their_bytes, kAnything) {
     test.free(segment);
 }
 
-// Broken by cutting that goes wrong at the edge of a piece, a page or a power of two.
+// Broken by wrong cuts at the edge of a piece, a page or a power of two.
 RANK_TEST(transfer, sizes_around_powers_of_two_move_exactly_their_bytes, kAnything) {
     const std::size_t most = test.quick ? std::size_t{1} << 15 : std::size_t{1} << 22;
     const sennit_gptr segment = test.allocate(most + 64);
@@ -155,11 +154,11 @@ RANK_TEST(transfer, sizes_around_powers_of_two_move_exactly_their_bytes, kAnythi
     test.free(segment);
 }
 
-// Broken by a put that reads its buffer after it has returned, while copies last or beyond.
+// Broken by a put that reads its buffer after it has returned, with and without free copy buffers.
 RANK_TEST(transfer, a_local_put_leaves_its_buffer_to_the_caller, kAnything) {
     sennit_path path = SENNIT_PATH_NONE;
     test.ok(sennit_peer_path(test.next(), &path));
-    // A megabyte in pieces of 64 bytes, one at a time, takes too long.
+    // On a simulated network with pieces of 64 bytes, a megabyte takes too long.
     const std::size_t largest = path == SENNIT_PATH_SIM ? 9000 : 1100000;
     const std::size_t sizes[] = {1, 8, 9, 512, 4096, 4097, 70000, largest};
     const std::uint64_t puts = test.quick ? 48 : 400;
@@ -191,8 +190,8 @@ RANK_TEST(transfer, a_local_put_leaves_its_buffer_to_the_caller, kAnything) {
     test.free(segment);
 }
 
-// Broken by a local flush that leaves a buffer lent, or a get under way; by one that forgets what
-// is under way to its target.
+// Broken by a local flush that returns while a buffer is in use or a get is pending, or that
+// forgets puts on their way to the target.
 RANK_TEST(transfer, a_local_flush_gives_private_buffers_back, kAnything) {
     constexpr std::size_t kBytes = 20000;
     const sennit_gptr segment = test.allocate(3 * kBytes);
@@ -224,7 +223,7 @@ RANK_TEST(transfer, a_local_flush_gives_private_buffers_back, kAnything) {
     test.free(segment);
 }
 
-// Broken by a word copy where the address is not aligned to words.
+// Broken by word copies at misaligned addresses.
 RANK_TEST(transfer, no_address_needs_to_be_aligned, kAnything) {
     const std::size_t room = 96;
     const sennit_gptr segment = test.allocate(room);
@@ -238,7 +237,7 @@ RANK_TEST(transfer, no_address_needs_to_be_aligned, kAnything) {
     test.free(segment);
 }
 
-// Broken by memcpy where memmove is promised, at any size that has a way of its own.
+// Broken by memcpy in place of memmove, at any size with its own way.
 RANK_TEST(transfer, source_and_destination_may_overlap, kAnything) {
     const std::size_t room = 15000;
     const sennit_gptr segment = test.allocate(room);
@@ -268,20 +267,20 @@ RANK_TEST(transfer, source_and_destination_may_overlap, kAnything) {
     test.free(segment);
 }
 
-// Broken by a fast path that takes the private buffer for private: here it is a peer's memory.
+// Broken by a fast path that assumes a private buffer: here it is a peer's memory.
 RANK_TEST(transfer, a_peers_memory_may_serve_as_buffer, kLoadStore) {
     const sennit_gptr segment = test.allocate(2000);
     auto *theirs = static_cast<std::uint8_t *>(sennit_ptr(sennit_gptr_at(segment, test.next())));
     test.barrier();
     fill(theirs, 1000, static_cast<std::uint64_t>(test.rank));
-    // Within the peer's piece, overlapping.
+    // Within the peer's piece, with overlap.
     test.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment, test.next()), 500), theirs, 1000));
     check_pattern(test, theirs + 500, 1000, static_cast<std::uint64_t>(test.rank));
     test.barrier();
     test.free(segment);
 }
 
-// Broken by a size of zero that is taken for an error, or that touches the buffer.
+// Broken by a size of zero that is an error, or that accesses the buffer.
 RANK_TEST(transfer, zero_bytes_are_legal_everywhere_in_the_segment, kAnything) {
     const sennit_gptr segment = test.allocate(10);
     const sennit_gptr empty = test.allocate(0);
@@ -305,7 +304,7 @@ RANK_TEST(transfer, zero_bytes_are_legal_everywhere_in_the_segment, kAnything) {
     test.free(empty);
 }
 
-// Broken by a bounds check that adds before it compares.
+// Broken by a bounds check that overflows.
 RANK_TEST(transfer, a_range_past_the_end_moves_nothing, kAnything) {
     const sennit_gptr segment = test.allocate(100);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
@@ -379,8 +378,7 @@ RANK_TEST(transfer, all_ranks_put_to_all_ranks_at_once, kAnything) {
     test.free(segment);
 }
 
-// Broken by a flush that returns while the data is on its way, which only the rank that put it
-// cannot see.
+// Broken by a flush that returns while data is on its way: only a third rank can see that.
 RANK_TEST(transfer, what_a_flush_has_completed_is_seen_by_a_third_rank, kTwoRanks | kAtomics) {
     const int rounds = test.quick ? 20 : 100;
     const int third = (test.size - 1) % test.size;
@@ -420,7 +418,7 @@ RANK_TEST(transfer, what_a_flush_has_completed_is_seen_by_a_third_rank, kTwoRank
 }
 
 // Broken by a fence that does not order, or rails that overtake across it. The reader polls the
-// flag that was put last.
+// flag of the last put.
 RANK_TEST(transfer, puts_before_a_fence_arrive_before_puts_after_it, kTwoRanks | kFences) {
     const std::size_t bytes = 1000;
     const sennit_gptr segment = test.allocate(2048);
@@ -438,7 +436,7 @@ RANK_TEST(transfer, puts_before_a_fence_arrive_before_puts_after_it, kTwoRanks |
             std::uint64_t seen = 0;
             while (seen != round) {
                 test.ok(sennit_get(&seen, flag, sizeof seen));
-                // Makes progress, so that a simulated network goes on.
+                // Makes progress for a simulated network.
                 std::uint64_t word = 0;
                 test.ok(sennit_get(&word, sennit_gptr_at(segment, 0), sizeof word));
                 (void)sched_yield();
@@ -452,7 +450,7 @@ RANK_TEST(transfer, puts_before_a_fence_arrive_before_puts_after_it, kTwoRanks |
     test.free(segment);
 }
 
-// Broken by a word that is stored in halves: a reader would see one that nobody wrote.
+// Broken by a word that is stored in halves: a reader would see a value that nobody wrote.
 RANK_TEST(transfer, an_aligned_word_is_never_seen_in_halves, kLoadStore | kTwoRanks) {
     const sennit_gptr segment = test.allocate(64);
     const sennit_gptr word = sennit_gptr_at(segment, 0);

@@ -1,4 +1,4 @@
-// The calls of UNR by their own names, on every path. With MPI they are in tests/unr/.
+// The calls of UNR by their own names, on every path. tests/unr/ tests them with MPI.
 #include <sennit/sennit_unr_calls.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ using namespace conformance;
 
 namespace {
 
-// Before any rank is there.
+// Set before any rank starts.
 [[maybe_unused]] const int returns_errors = sennit_unr_returns_errors = 1;
 
 constexpr std::size_t kBytes = 12288;
@@ -24,8 +24,8 @@ void bad(Ranks &test, uru_status_t status, uru_status_t wanted = URU_STATUS_ERRO
     test.equal(static_cast<int>(status), static_cast<int>(wanted), where);
 }
 
-// Memory to send from and to receive in, with a signal for each, and blocks of both; those of all
-// ranks, as they were told.
+// Memory for sending and receiving, with a signal for each and a block of each, and the blocks and
+// signals of all ranks.
 struct Unr {
     Ranks &test;
     std::vector<std::uint8_t> out = std::vector<std::uint8_t>(kBytes);
@@ -42,7 +42,7 @@ struct Unr {
     std::vector<unr_sig_h> all_arrived;
     std::uint64_t round = 0;
 
-    // `bound`: the blocks have the signals, else operations name them.
+    // `bound`: the blocks have the signals; otherwise operations name them.
     Unr(Ranks &ranks, std::uint64_t events, bool bound) : test(ranks) {
         good(test, unr_mem_reg(out.data(), kBytes, &out_mem));
         good(test, unr_mem_reg(in.data(), kBytes, &in_mem));
@@ -72,7 +72,7 @@ struct Unr {
     unr_sig_h local_signal(bool put) const { return put ? sent : arrived; }
     unr_sig_h remote_signal(bool put) const { return put ? all_arrived[next()] : all_sent[next()]; }
 
-    // Runs `start` on all ranks, and checks what has come and what was counted.
+    // Runs `start` on all ranks, and checks the data and the counts.
     template <class Start>
     void moves(bool put, Start start) {
         ++round;
@@ -89,7 +89,7 @@ struct Unr {
         good(test, unr_sig_reset(sent));
         test.equal(static_cast<int>(unr_sig_check(arrived)), static_cast<int>(URU_SIGNAL_WAITING));
     }
-    // The same with a plan, some runs of it.
+    // The same with a plan, for several runs.
     template <class Make>
     void moves_by_plan(bool put, Make make) {
         unr_plan_h plan = nullptr;
@@ -100,7 +100,7 @@ struct Unr {
     }
 };
 
-// Thirds of memory.
+// Memory in three parts.
 struct Thirds {
     std::size_t offsets[kParts] = {0, 4, 8000};
     std::size_t sizes[kParts] = {4, 7996, kBytes - 8000};
@@ -113,8 +113,8 @@ std::vector<T> thrice(const T &one) {
 
 }  // namespace
 
-// Broken by an operation in the wrong direction, or an event at the wrong end or in a signal that
-// was not named. Each call once with the blocks' signals and once with signals of its own.
+// Broken by an operation in the wrong direction, or an event at the wrong end or in another signal.
+// Each call runs once with the blocks' signals and once with named signals.
 RANK_TEST(unr, single_operations_move_data_and_count_at_both_ends, kAnything) {
     for (const bool bound : {true, false}) {
         Unr it(test, 1, bound);
@@ -141,7 +141,8 @@ RANK_TEST(unr, single_operations_move_data_and_count_at_both_ends, kAnything) {
     }
 }
 
-// A mesh of ranks has some dozens of them. Broken by few places, which make most operations attach.
+// A rank in a mesh has dozens of blocks. Broken by too few slots, so that most operations attach
+// again.
 RANK_TEST(unr, single_operations_attach_each_of_many_blocks_once, kAnything) {
     constexpr std::size_t kBlocks = 40;
     Unr unr(test, kBlocks, false);
@@ -160,18 +161,18 @@ RANK_TEST(unr, single_operations_attach_each_of_many_blocks_once, kAnything) {
     for (const auto &block : blocks)
         if (sennit_unr_is_same(&sennit_unr_place(&block[unr.next()])->block, &block[unr.next()]))
             ++kept;
-    // Places are given by a hash.
+    // A hash gives the slots.
     test.require(kept + 2 >= kBlocks, "each block keeps its place");
     good(test, unr_sig_wait(unr.arrived));
     unr.end();
 }
 
-// Broken by parts of a batch that are mixed up, or events that are not counted one by one.
+// Broken by mixed-up parts of a batch, or events that are not counted one by one.
 RANK_TEST(unr, batches_move_all_parts_and_count_each, kAnything) {
     const Thirds part;
     for (const bool bound : {true, false}) {
         Unr it(test, kParts, bound);
-        // Blocks of the thirds.
+        // Blocks for the three parts.
         unr_blk_h outs[kParts];
         unr_blk_h ins[kParts];
         std::vector<std::vector<unr_blk_h>> all_outs(kParts);
@@ -223,7 +224,7 @@ RANK_TEST(unr, batches_move_all_parts_and_count_each, kAnything) {
     }
 }
 
-// Broken by an old name whose arguments stand in another order.
+// Broken by an old name with another order of arguments.
 RANK_TEST(unr, puts_have_their_older_names_too, kAnything) {
     const unr_sig_h none = UNR_NO_SIGNAL;
     Unr it(test, 1, true);
@@ -260,8 +261,8 @@ RANK_TEST(unr, puts_have_their_older_names_too, kAnything) {
     three.end();
 }
 
-// Broken by a name of the paper that moves data in the other direction, only a part of a block, or
-// counts at one end alone.
+// Broken by a name of the paper that moves data in the wrong direction or only a part of a block,
+// or counts only at one end.
 RANK_TEST(unr, put_and_get_of_the_paper_move_whole_blocks_and_count_at_both_ends, kAnything) {
     Unr it(test, 1, false);
     const unr_blk_h from = UNR_Blk_Init(it.out_mem, 0, kBytes, it.sent);
@@ -276,7 +277,7 @@ RANK_TEST(unr, put_and_get_of_the_paper_move_whole_blocks_and_count_at_both_ends
 }
 
 // Code 2 of the paper, line by line, with a barrier as the pre-synchronization. Broken by a name or
-// an order of arguments that is not the paper's.
+// an order of arguments that differs from the paper.
 RANK_TEST(unr, the_program_of_the_paper_runs_as_it_is_written, kTwoRanks) {
     const int sender = 0;
     const int receiver = test.size - 1;
@@ -311,7 +312,7 @@ RANK_TEST(unr, the_program_of_the_paper_runs_as_it_is_written, kTwoRanks) {
             good(test, UNR_Sig_Reset(recv_sig));
         }
     }
-    // And plans of gets, whose events the receiver's one signal counts too.
+    // Plans of gets as well, whose events the receiver's signal also counts.
     test.barrier();
     if (test.rank == sender) {
         unr_sig_h both = UNR_Sig_Init(2);
@@ -340,11 +341,11 @@ RANK_TEST(unr, the_program_of_the_paper_runs_as_it_is_written, kTwoRanks) {
     good(test, UNR_Mem_Reg_Sync());
 }
 
-// Broken by an event before the reset that nobody hears of, or one that stays in the count.
+// Broken by an event before the reset that is not reported, or one that stays in the count.
 RANK_TEST(unr, an_event_before_the_reset_is_reported_by_it, kAnything) {
     Unr it(test, 1, true);
     const unr_blk_h remote = it.all_in[it.next()];
-    bad(test, unr_sig_reset(it.arrived));  // nothing has come
+    bad(test, unr_sig_reset(it.arrived));  // no event has arrived
     for (const bool by_plan : {false, true}) {
         test.barrier();
         unr_plan_h plan = nullptr;
@@ -355,7 +356,7 @@ RANK_TEST(unr, an_event_before_the_reset_is_reported_by_it, kAnything) {
                 by_plan ? unr_plan_start(plan)
                         : unr_blk_rdma_start(it.out_blk, UNR_NO_SIGNAL, remote, UNR_NO_SIGNAL,
                                              URU_TRANSFER_TYPE_DMA_PUT);
-            // Where messages lead, the flush of the owner's rank may tell it instead.
+            // On paths with messages, the flush may report it instead.
             const bool is_told = status == URU_EVENT_OVERFLOW ||
                                  sennit_flush(test.next(), SENNIT_FOREVER) != SENNIT_OK;
             test.require(is_told == (i == 1), "the second event is one too many");
@@ -376,7 +377,7 @@ RANK_TEST(unr, an_event_before_the_reset_is_reported_by_it, kAnything) {
     it.end();
 }
 
-// Broken by a pool that reports a signal twice, another one, or does not reset it.
+// Broken by a pool that reports a signal twice, reports another one, or does not reset it.
 RANK_TEST(unr, a_pool_tells_which_signal_has_its_events_and_resets_it, kAnything) {
     Unr it(test, 1, false);
     unr_sig_h signals[kParts];
@@ -414,7 +415,7 @@ RANK_TEST(unr, a_pool_tells_which_signal_has_its_events_and_resets_it, kAnything
     it.end();
 }
 
-// Broken by a wrong argument that moves something, or by a kept block that outlives its region.
+// Broken by a bad argument that moves data, or by an attached block that outlives its region.
 RANK_TEST(unr, wrong_arguments_are_errors_and_nothing_moves, kAnything) {
     Unr it(test, 1, true);
     const unr_sig_h none = UNR_NO_SIGNAL;
@@ -435,7 +436,7 @@ RANK_TEST(unr, wrong_arguments_are_errors_and_nothing_moves, kAnything) {
     bad(test, unr_blk_rdma_start(blk, none, remote, none, put));
     bad(test, unr_blk_rdma_start(it.out_blk, none, blk, none, put));
     good(test, unr_blk_reg(it.out_mem, 0, 8, none, none, &blk));
-    bad(test, unr_blk_rdma_start(blk, none, remote, none, put));  // of two sizes
+    bad(test, unr_blk_rdma_start(blk, none, remote, none, put));  // with two sizes
     bad(test, unr_blk_part_rdma_start(blk, none, 4, 8, remote, none, 0, put));
     bad(test, unr_blk_part_rdma_start(blk, none, 0, 8, remote, none, kBytes - 7, put));
     unr_plan_h plan = nullptr;

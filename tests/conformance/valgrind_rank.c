@@ -1,6 +1,6 @@
-/* Registers memory that was never written, of sizes within a page and over several, and ends. Run
-   under valgrind, which must find no fault. Would break: a look at the pages of a buffer that
-   valgrind takes for a use of their bytes. */
+/* Registers memory that was never written, of sizes within a page and over several pages, and ends.
+   valgrind must find no error. Would break: a check of the buffer's pages that valgrind treats as a
+   use of their bytes. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>
