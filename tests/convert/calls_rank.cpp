@@ -1,6 +1,6 @@
-// Each call of sennit_mpi_plan.h beside the call of MPI that it takes the arguments of, and what is
-// told of mistakes. Would break: edges of a grid that are paired by rank alone, a run that writes
-// to a buffer between wait and start, and a partner that is waited for without an end.
+// Each call of sennit_mpi_plan.h compared with the call of MPI that has the same arguments, and the
+// errors of wrong calls. Would break: edges of a grid paired only by rank, a run that writes to a
+// buffer between wait and start, and a wait without end for a partner.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_plan.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// Counts and places of an all-to-all: what rank `from` sends to rank `to`.
+// Counts and places of an all-to-all: the elements that rank `from` sends to rank `to`.
 int count_of(int from, int to) {
     return (3 * from + 5 * to) % 4;
 }
@@ -62,9 +62,9 @@ void join(MPI_Comm all, MPI_Comm *comm) {
     MPI_Comm_free(&half);
 }
 
-// The calls for several partners between the two groups of an intercommunicator, which differ in
-// size with 3 ranks. Would break: a call that takes the size of its own group, and a set of
-// duplicates that one group takes alone.
+// The calls for several partners between the two groups of an intercommunicator, which have
+// different sizes with 3 ranks. Would break: a call that uses the size of its own group, and
+// duplicates that only one group uses.
 void across() {
     MPI_Comm comm = MPI_COMM_NULL;
     int self = 0, others = 0;
@@ -89,7 +89,7 @@ void across() {
                   receives.data(), places.data(), MPI_INT, comm);
     MPI_Sendrecv(out.data(), 4, MPI_INT, sent_to, 1, by_mpi[2].data(), 4, MPI_INT, sent_to, 1, comm,
                  MPI_STATUS_IGNORE);
-    // The second plan takes the duplicates of the first one.
+    // The second plan uses the duplicates of the first one.
     for (int again = 0; again < 2; ++again) {
         const Plan plan(comm);
         for (std::vector<int> &values : by_plan)
@@ -116,11 +116,11 @@ void across() {
     MPI_Comm_free(&comm);
 }
 
-// On a grid of two dimensions, one of which may be a ring of two: there both neighbours are one.
+// A two-dimensional grid; with 2 ranks a dimension may be a ring whose two neighbours are one rank.
 void neighbors(bool is_ring) {
     MPI_Comm grid = MPI_COMM_NULL;
     const int sizes[] = {size, 1};
-    // MPICH 4.0 pairs the edges to a rank that is there twice in their order, against MPI 4.1.
+    // MPICH 4.0 pairs two edges to the same rank in their order, contrary to MPI 4.1.
     const int rings[] = {is_mpi("MPICH") ? is_ring && size > 2 : is_ring, !is_mpi("MPICH")};
     MPI_Cart_create(kWorld, 2, sizes, rings, 0, &grid);
     const int counts[] = {1, 2, 1, 3};
@@ -195,7 +195,8 @@ void ring_of_a_graph() {
     MPI_Comm_free(&comm);
 }
 
-// A line of ranks with MPI_PROC_NULL at its ends, on a communicator with the ranks turned round.
+// A line of ranks with MPI_PROC_NULL at its ends, on a communicator with the ranks in reverse
+// order.
 void line() {
     MPI_Comm turned = MPI_COMM_NULL;
     MPI_Comm_split(kWorld, 0, size - rank, &turned);
@@ -226,7 +227,7 @@ void line() {
     MPI_Comm_free(&turned);
 }
 
-// Nobody writes to the buffer of a rank that has not started; requests and signals of the caller's.
+// No rank writes to the buffer of one that has not started. Also the caller's requests and signals.
 void waits_for_the_start() {
     const int other = (rank + 1) % size;
     const int before = (rank + size - 1) % size;
@@ -269,7 +270,7 @@ void waits_for_the_start() {
     ok(sennit_signal_destroy(arrived));
 }
 
-// Rank 2 starts when rank 1 has what rank 0 sends to both.
+// Rank 2 starts after rank 1 has received; rank 0 sends to both.
 void starts_that_hang_on_another_wait() {
     if (size < 3) return;
     int out = 5, in = 0;
@@ -308,7 +309,7 @@ void a_wait_that_was_too_short_goes_on() {
     }
 }
 
-// One rank's part of a message between ranks 0 and 1 that does not fit.
+// One rank's part of a mismatched message between ranks 0 and 1.
 void mismatch(int sent, MPI_Datatype send_type, int received, MPI_Datatype receive_type,
               const char *word) {
     double memory[8] = {};
@@ -324,7 +325,7 @@ void mismatch(int sent, MPI_Datatype send_type, int received, MPI_Datatype recei
     refused(status, SENNIT_ERR_ARG, "sennit_plan_isend to rank 1 of the communicator, tag 7");
 }
 
-// A pair and its two parts have one signature.
+// MPI_DOUBLE_INT and a struct of its two parts have the same signature.
 void pairs() {
     struct {
         double value;
@@ -344,7 +345,7 @@ void pairs() {
     need(in.value == 1.5 && in.place == 3, "a pair comes apart");
 }
 
-// Each rank is a job of its own, or none. Would break: an error on one rank, for which others wait.
+// Each rank is a job of its own, or none. Would break: an error on one rank for which others wait.
 void more_ranks_than_the_job() {
     sennit_message_plan *plan = nullptr;
     ok(sennit_init_mpi(MPI_COMM_SELF, nullptr));
@@ -362,8 +363,8 @@ void more_ranks_than_the_job() {
     if (rank != 0) ok(sennit_finalize());
 }
 
-// Ranks 0 and 1 are a job, and so are 2 and 3. Would break: a check of sizes alone, by which a plan
-// of ranks 0 and 2 waits for ever or moves data of other ranks.
+// Ranks 0 and 1 are a job, and ranks 2 and 3 are another. Would break: a check of sizes only, with
+// which a plan of ranks 0 and 2 waits for ever or moves data of other ranks.
 void ranks_of_two_jobs() {
     MPI_Comm job = MPI_COMM_NULL;
     MPI_Comm mixed = MPI_COMM_NULL;
@@ -389,7 +390,7 @@ void ranks_of_two_jobs() {
     if (mixed != MPI_COMM_NULL) MPI_Comm_free(&mixed);
 }
 
-// The commit waits for no sender, and the wait names the receive.
+// The commit does not wait for senders, and the wait names the receive.
 void a_receive_without_a_send_is_named() {
     int in[2] = {-1, -1}, out = rank;
     sennit_message_plan *plan = nullptr;
@@ -416,7 +417,7 @@ void a_receive_without_a_send_is_named() {
     refused(sennit_message_plan_destroy(plan), SENNIT_ERR_STATE, "a run was not waited for");
 }
 
-// One of the messages of an all-to-all; the plan is not committed.
+// One wrong message of an all-to-all; the plan is not committed.
 void the_wrong_message_of_several_is_named() {
     double memory = 0;
     const std::vector<int> none(static_cast<std::size_t>(size), 0);
@@ -452,7 +453,7 @@ void mistakes() {
                 SENNIT_ERR_ARG, "tag -7 is outside 0 to ");
         refused(sennit_plan_irecv(plan.get(), memory, -1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
                 SENNIT_ERR_ARG, "below 0");
-        // Each mistake has a text of its own, and the error is that of the call the program made.
+        // Each error has its own text, and it names the call that the program made.
         refused(sennit_plan_alltoall(plan.get(), memory, 1, MPI_DOUBLE, memory, 1, MPI_DOUBLE,
                                      MPI_COMM_SELF, kNone, kNone),
                 SENNIT_ERR_ARG, "the plan was not given this communicator");

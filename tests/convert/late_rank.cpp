@@ -1,12 +1,12 @@
-// A commit whose partner never makes the call that matches, and a run whose sender starts late.
-// Would break: a wait in silence, or a warning at each poll.
+// A commit whose partner never makes the matching call, and a run whose sender starts late. Would
+// break: a silent wait, or a warning at each poll.
 #include <unistd.h>
 
 #include "rank.hpp"
 
 namespace {
 
-// What this process writes to stderr while it lives.
+// Collects this process's stderr.
 class Stderr {
   public:
     Stderr() : m_saved(dup(STDERR_FILENO)), m_file(std::tmpfile()) {
@@ -15,7 +15,7 @@ class Stderr {
     Stderr(const Stderr &) = delete;
     Stderr &operator=(const Stderr &) = delete;
     ~Stderr() { (void)std::fclose(m_file); }
-    // Ends it.
+    // Restores stderr and returns the collected text.
     std::string text() const {
         (void)dup2(m_saved, STDERR_FILENO);
         (void)close(m_saved);

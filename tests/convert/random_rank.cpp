@@ -1,12 +1,11 @@
-// Random messages with random datatypes, different on both sides, sent by MPI and by a plan that
-// was made of the same arguments: afterwards the memory of all ranks is the same, byte by byte.
-// Each rank makes its calls in an order of its own. One seed in three numbers the ranks the other
-// way, and one sends between even and odd ranks by an intercommunicator. Would break: a combiner
-// that is read wrongly, runs that are laid over each other in another order than the type map's, a
-// message that goes to the receive of another, a rank of a communicator that is taken for one of
-// the world, and bytes between the runs that are written.
+// Random messages with random datatypes, different on both sides, sent by MPI and by a plan with
+// the same arguments: afterwards all ranks have the same memory, byte by byte. Each rank makes its
+// calls in its own order. One seed in three reverses the ranks, and one sends between even and odd
+// ranks by an intercommunicator. Would break: a combiner that is read wrongly, runs in another
+// order than the type map's, a message that goes to the receive of another, a rank of a
+// communicator used as one of the world, and writes to the bytes between runs.
 //
-// Arguments: how many; before that "nodes" for ranks on two made-up nodes.
+// Arguments: the number of seeds; before it "nodes" for ranks on two simulated nodes.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_plan.h>
@@ -60,11 +59,11 @@ class Type {
     bool m_is_ours;
 };
 
-// Elements of one kind, in a datatype of the given random shape. Elements do not overlap, and the
-// extent covers what is touched.
+// Elements of one kind in a datatype of a random shape. Elements do not overlap, and the extent
+// covers all touched bytes.
 Type make(Random &random, MPI_Datatype kind, int elements, int depth);
 
-// How many of `elements` go into one element of the inner type.
+// The number of `elements` in one element of the inner type.
 int part_of(Random &random, int elements) {
     std::vector<int> parts;
     for (int part = 1; part <= elements; ++part)
@@ -85,7 +84,7 @@ std::vector<int> cut(Random &random, int whole, int most) {
     return parts;
 }
 
-// Places for parts of these lengths that do not overlap, in a random order; some below 0.
+// Places without overlap for parts of these lengths, in a random order; some below 0.
 std::vector<int> places_for(Random &random, const std::vector<int> &parts) {
     std::vector<std::size_t> order(parts.size());
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -156,7 +155,7 @@ Type subarray(Random &random, const Type &inner, int count) {
     return Type(type);
 }
 
-// What one rank has of an array that is distributed, so that it is the right number of elements.
+// One rank's part of a distributed array, which has the right number of elements.
 Type distributed(Random &random, const Type &inner, int count) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     std::vector<int> parts{part_of(random, count)};
@@ -198,7 +197,7 @@ Type vector(Random &random, const Type &inner, int count) {
     const int length = part_of(random, count);
     const int step = length + static_cast<int>(below(random, 3));
     int stride = below(random, 4) == 0 ? -step : step;
-    // Open MPI 4.1 takes blocks that lie one before the other for one run that goes forward.
+    // Open MPI 4.1 treats adjacent blocks with a negative stride as one run that goes forward.
     if (stride == -length && is_mpi("Open MPI")) --stride;
     if (below(random, 2) == 0)
         MPI_Type_vector(count / length, length, stride, inner.get(), &type);
@@ -218,8 +217,8 @@ Type padded(Random &random, const Type &inner) {
     return Type(type);
 }
 
-// Its extent covers what it touches, and begins at 0 at the latest, or below. Open MPI 4.1 forgets
-// the place of a single block of hindexed and its like in the lower bound.
+// Makes the extent cover all touched bytes and start at 0 or below. Open MPI 4.1 ignores the place
+// of a single block of hindexed and similar types in the lower bound.
 Type covering(Type type) {
     MPI_Aint lower, extent, first, bytes;
     MPI_Type_get_extent(type.get(), &lower, &extent);
@@ -272,13 +271,13 @@ Type make_any(Random &random, MPI_Datatype kind, int elements, int depth) {
     }
 }
 
-// A part of a message: so many elements of a kind.
+// A part of a message: some elements of one kind.
 struct Segment {
     MPI_Datatype kind;
     int elements;
 };
 
-// All segments, one behind the other or in another order of places.
+// All segments, one after the other or in another order of places.
 Type make_all(Random &random, const std::vector<Segment> &segments) {
     std::vector<Type> inner;
     std::vector<int> ones;
@@ -308,7 +307,7 @@ Type make_all(Random &random, const std::vector<Segment> &segments) {
     return covering(Type(type));
 }
 
-// Which side has the message packed, as bytes of MPI_PACKED.
+// The side that has the message packed, as bytes of MPI_PACKED.
 enum class Packed { nobody, sender, receiver };
 
 struct Message {
@@ -319,7 +318,7 @@ struct Message {
     std::vector<Segment> segments;
 };
 
-// Memory that a message's type touches, with something around it.
+// The memory that a message's type touches, with a margin.
 struct Buffer {
     std::vector<unsigned char> bytes;
     std::size_t origin = 0;
@@ -337,8 +336,8 @@ struct Buffer {
     unsigned char *at() { return bytes.data() + origin; }
 };
 
-// The communicator of a seed. Its messages name ranks by `rank`, by which even and odd ranks are
-// the two groups of an intercommunicator.
+// The communicator of a seed. Messages name ranks by `rank`; in an intercommunicator the even and
+// the odd ones are the two groups.
 struct Ranks {
     MPI_Comm comm;
     int rank, size;
@@ -396,7 +395,7 @@ Type type_of(std::uint64_t shape, const std::vector<Segment> &segments) {
     return type;
 }
 
-// One rank's part of the messages, each at the message's place.
+// One rank's sides of the messages, indexed by message.
 struct Sides {
     explicit Sides(std::size_t messages) : sources(messages), by_mpi(messages), by_plan(messages) {}
     std::vector<Type> types;
@@ -405,8 +404,8 @@ struct Sides {
     sennit_message_plan *plan = nullptr;
 };
 
-// Open MPI 4.1 puts some bytes of a message to itself to a wrong place, where it cuts one of a KiB
-// or so within an element. By pack and unpack it puts them to the right one.
+// Open MPI 4.1 misplaces some bytes of a message to itself, where it cuts a message of about 1 KiB
+// within an element. Pack and unpack place them correctly.
 bool is_by_pack(const Message &message) {
     return message.from == message.to && is_mpi("Open MPI");
 }
@@ -431,7 +430,7 @@ void unpack(const Message &message, const void *source, void *target) {
         MPI_Unpack(packed.data(), bytes, &at, target, message.sent, received.get(), MPI_COMM_SELF);
 }
 
-// What one side of a message names.
+// The count and datatype of one side of a message.
 struct Side {
     int count;
     MPI_Datatype type;
@@ -454,7 +453,7 @@ struct Call {
     bool is_send;
 };
 
-// The rank's calls in random order, but those that MPI matches by their order.
+// The rank's calls in a random order, except calls that MPI matches by their order.
 std::vector<Call> calls_of(Random &random, const std::vector<Message> &messages, int rank) {
     std::vector<Call> calls;
     for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -501,7 +500,7 @@ void receive(const Message &message, std::size_t at, const Ranks &ranks, Sides &
          "irecv");
 }
 
-// Two runs; how many receives have other bytes than by MPI.
+// Runs the plan twice; returns the number of receives that differ from MPI's.
 int differences_of(const Sides &all) {
     int differences = 0;
     for (int run = 0; run < 2; ++run) {
@@ -519,7 +518,7 @@ int differences_of(const Sides &all) {
 int run_seed(std::uint64_t seed, const Ranks &ranks) {
     Random random(seed);
     const std::vector<Message> messages = random_messages(random, ranks);
-    // Else the ranks would all have the same order.
+    // Gives each rank a different order.
     random.discard(static_cast<unsigned long long>(ranks.rank));
     Sides all(messages.size());
     need(sennit_message_plan_create(ranks.comm, &all.plan) == SENNIT_OK, "create");

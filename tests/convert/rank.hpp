@@ -1,4 +1,4 @@
-// What the programs of this folder share: the rank, checks that end the job, and a plan.
+// Helpers for the programs of this folder: the rank, checks that end the job, and a plan.
 #pragma once
 
 #include <mpi.h>
@@ -34,13 +34,13 @@ inline void ok(sennit_status status) {
     need(status == SENNIT_OK, "an error");
 }
 
-// The last error names what is looked for.
+// Checks the status, and that the last error's text contains `word`.
 inline void refused(sennit_status status, sennit_status wanted, const char *word) {
     need(status == wanted, std::string("another status for ") + word);
     need(std::strstr(sennit_last_error()->text, word) != nullptr, std::string("it lacks ") + word);
 }
 
-// The last error is that of this call.
+// Checks that the last error names this call.
 inline void named(const char *call) {
     const char *const operation = sennit_last_error()->operation;
     need(std::strcmp(operation, call) == 0, std::string(operation) + " is named, not " + call);

@@ -1,12 +1,11 @@
-// Errors that need a fault from outside: a datatype of a kind that Sennit does not know, and a
-// block that cannot be attached. This program has functions of these names, which the headers
-// call. Would break: an error that does not say which message it is about, or an unknown datatype
-// that is read as if it were known.
+// Errors that need an artificial fault: a datatype of an unknown kind, and a block that cannot be
+// attached. This program replaces the functions that the headers call. Would break: an error that
+// does not name its message, or an unknown datatype that is read as a known one.
 #include "rank.hpp"
 
 extern "C" {
 
-// Contiguous types are of an unknown kind.
+// Makes contiguous types a kind that Sennit does not know.
 int MPI_Type_get_envelope(MPI_Datatype type, int *numbers, int *places, int *types, int *combiner) {
     const int code = PMPI_Type_get_envelope(type, numbers, places, types, combiner);
     if (*combiner == MPI_COMBINER_CONTIGUOUS) *combiner = 0x5e2217;
@@ -21,7 +20,7 @@ sennit_status sennit_block_attach(const sennit_block *, sennit_peer_block *) {
 
 namespace {
 
-// By the call that gets it, also inside another datatype.
+// The call with the datatype refuses it, also inside another datatype.
 void an_unknown_datatype_is_refused() {
     double memory[8] = {};
     MPI_Datatype strange = MPI_DATATYPE_NULL;
@@ -46,7 +45,7 @@ void an_unknown_datatype_is_refused() {
     MPI_Type_free(&strange);
 }
 
-// By the commit of the sender.
+// The sender's commit reports it.
 void a_block_that_can_not_be_attached_is_named() {
     double memory[2] = {};
     const Plan plan(kWorld);

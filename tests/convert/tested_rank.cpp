@@ -1,9 +1,9 @@
 // Rank 0 tests the exchange of all its calls before the other ranks have made theirs. Would break:
-// a commit that is over after a timeout, that records a message or receives a description again,
-// or, without the thread that serves other nodes, that makes no progress for the ranks that add to
-// the word of rank 0.
+// a commit that ends with a timeout, that records a message or receives a description again, or,
+// without the thread that serves other nodes, that makes no progress for the ranks that increment
+// rank 0's word.
 //
-// Argument: "nodes" for ranks on two made-up nodes, without that thread.
+// Argument: "nodes" for ranks on two simulated nodes, without that thread.
 #include <algorithm>
 
 #include "nodes.h"
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int kRuns = 5000;  // a description that MPI does not send at once
+constexpr int kRuns = 5000;  // MPI does not send such a long description at once
 
 struct Received {
     int in = -1;

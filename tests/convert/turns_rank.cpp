@@ -1,7 +1,7 @@
-// Plans that are run in turn, what strict ones say where a receiver is not ready, and many plans of
-// one communicator. Would break: a twin whose messages lie elsewhere, a put that waits although the
-// rule of pre-synchronisation holds, a plan that gets what was meant for an earlier one, and
-// duplicates of a communicator that grow with the number of plans.
+// Plans that run in turn, errors of strict plans when a receiver is not ready, and many plans on
+// one communicator. Would break: a twin with messages in the wrong memory, a put that waits
+// although the rule of pre-synchronisation holds, a plan that receives an earlier plan's data, and
+// duplicates of a communicator for each plan.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_plan.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// A field with a column of others at both sides, and the halo exchange of it.
+// A field with a halo column on both sides, and the exchange of these columns.
 constexpr int kRows = 6, kColumns = 5;
 
 int at(int row, int column) {
@@ -50,14 +50,14 @@ void check_halo(const int *field, int run) {
     }
 }
 
-// Ranks dawdle now and then, so that neighbours are ahead of them.
+// Random delays, so that neighbours get ahead.
 void dawdle(std::mt19937 &random) {
     const double end = sennit_wtime() + (random() % 4 == 0 ? 2e-4 : 0.0);
     while (sennit_wtime() < end)
         continue;
 }
 
-// Each exchange tells that the other one's buffer is free: nobody finds a receiver that is not.
+// Each exchange says that the other buffer is free, so every receiver is ready.
 void two_buffers_in_turn_need_no_other_trip() {
     std::vector<int> fields(2 * kRows * kColumns);
     int *const halves[] = {fields.data(), fields.data() + kRows * kColumns};
@@ -98,7 +98,7 @@ void two_buffers_in_turn_need_no_other_trip() {
         ok(sennit_message_plan_destroy(plan));
 }
 
-// Two halos that are swapped into one buffer: the neighbour is not ready, and is named.
+// Two halo exchanges into one buffer: the neighbour is not ready, and the error names it.
 void one_buffer_where_there_should_be_two_is_found() {
     std::vector<int> field(kRows * kColumns);
     int word = 0;
@@ -130,7 +130,7 @@ void one_buffer_where_there_should_be_two_is_found() {
     }
 }
 
-// A signal of the caller's that was not reset since the message before.
+// A signal of the caller that was not reset after the previous message.
 void a_message_too_early_for_a_signal_of_the_callers_is_named(bool is_one_node) {
     int number = 0;
     sennit_signal arrived;
@@ -155,7 +155,7 @@ void a_message_too_early_for_a_signal_of_the_callers_is_named(bool is_one_node) 
     ok(sennit_signal_destroy(arrived));
 }
 
-// As many as a program may have for its stages: all at once, and each with what is its own.
+// As many plans as a program may have for its stages: all at once, each with its own data.
 void two_thousand_plans_live_at_once() {
     const int count = 2000;
     std::vector<int> out(count), in(count, -1);
@@ -179,7 +179,7 @@ void two_thousand_plans_live_at_once() {
         ok(sennit_message_plan_destroy(plan));
 }
 
-// Plans that are recorded at the same time, in another order on each rank.
+// Plans that are recorded at the same time, in a different order on each rank.
 void plans_that_are_recorded_at_once_stay_apart() {
     int out[2] = {10 * rank, 10 * rank + 1}, in[2] = {-1, -1};
     const Plan first(kWorld), second(kWorld);
@@ -198,7 +198,7 @@ void plans_that_are_recorded_at_once_stay_apart() {
     need(in[0] == 10 * before && in[1] == 10 * before + 1, "plans are mixed up");
 }
 
-// A receive without a send, and a send without a receive: what comes after them is not misled.
+// A receive without a send, and a send without a receive, do not affect later messages.
 void mistakes_do_not_reach_the_next_plan() {
     int wrong = 0, out = 40 + rank, in = -1;
     {
@@ -208,7 +208,7 @@ void mistakes_do_not_reach_the_next_plan() {
         plan.commit();
     }
     {
-        const Plan begun(kWorld);  // and never committed
+        const Plan begun(kWorld);  // never committed
         if (rank == 1)
             ok(sennit_plan_irecv(begun.get(), &wrong, 1, MPI_INT, 0, 5, kWorld, kNone, nullptr));
     }
@@ -216,7 +216,7 @@ void mistakes_do_not_reach_the_next_plan() {
         MPI_Sendrecv_replace(&wrong, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, kWorld,
                              MPI_STATUS_IGNORE);
     {
-        const Plan plan(kWorld);  // whose requests a description of the one before would complete
+        const Plan plan(kWorld);  // a description of the plan before would complete its requests
         MPI_Request requests[2];
         ok(sennit_plan_irecv(plan.get(), &in, 1, MPI_INT, (rank + size - 1) % size, 5, kWorld,
                              kNone, &requests[0]));
@@ -246,7 +246,7 @@ void mistakes_do_not_reach_the_next_plan() {
     }
 }
 
-// A communicator that ends before its plans.
+// A communicator that is freed before its plans.
 void communicators_may_end_first() {
     int out = rank, in = -1;
     MPI_Comm comm = MPI_COMM_NULL;

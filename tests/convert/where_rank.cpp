@@ -1,7 +1,7 @@
-// `sennit trace where` names the message that a message plan waits for, in commit and in a run: by
-// the ranks' notes, since these calls are none of the library. Rank 1 reads the trace of rank 0
-// while rank 0 waits for it. Would break: "in no call", or the signal alone.
-//     where_rank SENNIT FILE    FILE: of SENNIT_TRACE, with %r
+// `sennit trace where` names the message that a message plan waits for, in commit and in a run. The
+// ranks' notes give it, since these calls are not part of the library. Rank 1 reads the trace of
+// rank 0 while rank 0 waits for it. Would break: "in no call", or only the signal.
+//     where_rank SENNIT FILE    FILE: the value of SENNIT_TRACE, with %r
 #include <cstdlib>
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// The command that shows where rank 0 is.
+// The command that shows rank 0's call.
 std::string ask;
 
 std::string answer() {
@@ -23,7 +23,7 @@ std::string answer() {
     return all;
 }
 
-// Rank 1 only: until rank 0's note is `wanted`.
+// On rank 1: waits until rank 0's note is `wanted`.
 void expect_note(const std::string &wanted) {
     std::string seen;
     for (int i = 0; i < 400; ++i) {

@@ -1,4 +1,4 @@
-// What is known to be wrong in one MPI is not compared with it.
+// Tests use this to skip comparisons with an MPI that is known to be wrong.
 #pragma once
 
 #include <mpi.h>

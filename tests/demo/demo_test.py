@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`make demo`, shortened: it ends well, and what it prints can be believed.
+"""`make demo`, shortened: it succeeds, and its output is correct.
 
     demo_test.py TOOLS/DEMO BIN OUT MPI,MPI,...
 
-Both tables have a row for every subject, with ratios that are numbers; the files that it says were
-written are there; what it says to try next names programs and files that exist.
+Both tables have a row for every subject, with numeric ratios; the files that it reports as written exist; the programs and files
+that it suggests exist.
 """
 import os
 import re
@@ -13,7 +13,7 @@ import sys
 
 DEMO, BIN, OUT = sys.argv[1:4]
 MPIS = [name for name in sys.argv[4].split(",") if name]
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(DEMO)))  # relative paths in its output begin here
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(DEMO)))  # relative paths in the output start here
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 TIME = r"([\d.]+) (?:ns|us|ms|s)"
 PINGPONG_ROW = re.compile(rf"^ *(\d+(?: [KM]i)?)  (\S+) +{TIME} +{TIME} +{TIME} +(\d+) +([\d.]+) +([\d.]+)\b")
@@ -28,7 +28,7 @@ def run():
 
 
 def check_pingpong(text):
-    """Every size has the bare flag, Sennit and, in that MPI's job, the MPI; numbers above 0."""
+    """Every size has the bare flag, Sennit and, in that MPI's job, the MPI, with numbers above 0."""
     found = {}
     for row in filter(None, map(PINGPONG_ROW.match, text.splitlines())):
         size, subject, *numbers = row.groups()
@@ -43,7 +43,7 @@ def check_pingpong(text):
 
 
 def check_heat(text):
-    """Two numbers of ranks, each with every contender; Sennit's own ratio is 1."""
+    """Two numbers of ranks, each with every contender; Sennit's ratio to itself is 1."""
     found = {}
     for row in filter(None, map(HEAT_ROW.match, text.splitlines())):
         ranks, name, computing, *_, both, ratio = row.groups()
@@ -65,7 +65,7 @@ def check_files(text):
 
 
 def check_next(text):
-    """Each line is a command: what looks like a path in it exists, and so do Sennit's programs."""
+    """Each line is a command: paths in it exist, and so do Sennit's programs."""
     _, found, rest = text.partition("== What to try next\n")
     commands = [line.split("  ")[0] for line in re.findall(r"^   (\S.*)$", rest, re.MULTILINE)]
     assert found and len(commands) >= 4, text

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the first program of README.md as the README says: the program, the commands and the output come from there.
+"""Runs the first program of README.md exactly as the README shows it: program, commands and output come from the page.
 
     tests/docs/first_program.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER [--page PAGE --source FILE]
 
-Between the comments `first program` and `end of first program` stand a program, commands of a shell and the output. The program is in C, or
-in Fortran where the commands call its FILE so.
-They are run in a folder that looks like the project's (with links to what is built); `make` is left out. A program in Fortran is
-built and run again with default integers of 8 bytes. What would break it: a call that changes, an option that goes, a line of output that is
-not what the page shows, a literal without its kind.
+Between the comments `first program` and `end of first program` are a program, shell commands and the output. The program is
+in C, or in Fortran if --source ends with .f90.
+The commands run in a folder that looks like the project's (with links to the build); `make` is left out. A program in Fortran
+is built and run again with default integers of 8 bytes. Would break: a changed call, a removed option, a line of output that
+differs from the page, a literal without its kind.
 """
 import argparse
 import os
@@ -27,7 +27,7 @@ def blocks_of(readme, language):
 
 
 def parser_of_built():
-    """Of a test that runs commands of a page in a folder that looks like the project's."""
+    """The parser for tests that run commands of a page in a folder that looks like the project's."""
     parser = argparse.ArgumentParser()
     parser.add_argument("project")
     for name in ("bin", "lib", "headers"):
@@ -36,7 +36,7 @@ def parser_of_built():
 
 
 def link_built(folder, arguments, *names):
-    """Makes the folder look like the project's: links to what is built, and to these folders of the project."""
+    """Makes the folder look like the project's: links to the build, and to these folders of the project."""
     os.makedirs(os.path.join(folder, "build"))
     links = {"build/bin": arguments.bin, "build/lib": arguments.lib, "build/include": arguments.headers,
              **{name: os.path.join(arguments.project, name) for name in names}}
@@ -45,12 +45,12 @@ def link_built(folder, arguments, *names):
 
 
 def script_of(lines):
-    """The commands without `make`, up to the first that fails."""
+    """The commands without `make`; the script stops at the first that fails."""
     return "\n".join(["set -e", *(line for line in lines if not line.startswith("make "))])
 
 
 def runs(script, blocks, language, arguments):
-    """Does the script print what the page says?"""
+    """Returns whether the script prints the page's output."""
     with tempfile.TemporaryDirectory() as folder:
         link_built(folder, arguments)
         with open(os.path.join(folder, arguments.source), "w", encoding="utf-8") as file:

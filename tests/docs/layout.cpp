@@ -1,4 +1,4 @@
-// The layouts that headers define, and the calls of the others.
+// The layouts of structs in headers, and the calls that print the others.
 #include "layout.hpp"
 
 #include "bootstrap/card.hpp"

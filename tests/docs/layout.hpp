@@ -1,4 +1,4 @@
-// Prints the layout of structs that several processes see, for layouts_test.py: a line
+// Prints the layout of structs that several processes share, for layouts_test.py: a line
 // `struct NAME BYTES`, then `field NAME OFFSET BYTES` for each field.
 #pragma once
 
@@ -9,8 +9,8 @@
 #define FIELD(type, field) \
     std::printf("field %s %zu %zu\n", #field, offsetof(type, field), sizeof(type::field))
 
-// Each in a source of its own, because the structs of a protocol are private to the file that
-// speaks it, and that file is included whole.
+// Each has its own source file, because a protocol's structs are private to the file that
+// implements it, and that file is included whole.
 void print_collective_layouts();
 void print_exchange_layouts();
 void print_allocation_layouts();

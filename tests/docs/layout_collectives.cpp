@@ -1,4 +1,4 @@
-// What members of a team write for each other in collective calls.
+// Structs that members of a team write for each other in collective calls.
 #include "layout.hpp"
 
 #include "coll/area.hpp"
@@ -6,7 +6,7 @@
 
 void print_collective_layouts() {
     using namespace sennit::coll;
-    using sennit::coll::Slot;  // and not that of a rank
+    using sennit::coll::Slot;  // not a rank's
     using sennit::team::PostWords;
     STRUCT(Area);
     FIELD(Area, latest);

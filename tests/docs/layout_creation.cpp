@@ -1,4 +1,4 @@
-// The payloads of the messages by which a team is made.
+// The payloads of the messages that create a team.
 #include "layout.hpp"
 
 #include "team/create.cpp"

@@ -1,4 +1,4 @@
-// A rank's part of the exchanges of start-up.
+// A rank's part of the exchanges at start.
 #include "layout.hpp"
 
 #include "rank/life/startup.cpp"

@@ -3,11 +3,11 @@
 
     tests/docs/layouts_test.py PAGE PROGRAM
 
-PROGRAM prints the structs (layout.hpp). The page has a line `Name: N bytes` for each in a block of code, followed by rows
-that begin with offset, size and the field's name. Every struct and field must be there with its numbers, nothing else may
-be, and the rows must cover the struct without gap: a row `zero` stands for an unused part. A line `Name: N bytes, M used`
-says that the rest of the struct is unused.
-What would break it: a field that moves, grows, is added or goes without the page being changed.
+PROGRAM prints the structs (layout.hpp). The page has, in a block of code, a line `Name: N bytes` for each, followed by rows that
+begin with offset, size and the field's name. Every struct and field must be present with its numbers and nothing else, and the
+rows must cover the struct without a gap: a row `zero` is an unused part. A line `Name: N bytes, M used` says that the rest of
+the struct is unused.
+Would break: a field that moves, grows, is added or removed without a change of the page.
 """
 import re
 import subprocess
@@ -33,7 +33,7 @@ def tables_of(page):
     with open(page, encoding="utf-8") as file:
         for line in file:
             heading = re.match(r"(\w+): (\d+) bytes(?:, (\d+) used)?$", line)
-            row = re.match(r" {2,11}(\d+) +(\d+)  (\w+)(?:  |$)", line)  # lines that continue a note begin further right
+            row = re.match(r" {2,11}(\d+) +(\d+)  (\w+)(?:  |$)", line)  # continued notes are indented further
             if heading:
                 current = found[heading[1]] = {"bytes": int(heading[2]), "used": int(heading[3] or heading[2]), "rows": []}
             elif line.startswith("```"):

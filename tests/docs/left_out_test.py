@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares CONTRIBUTING's table of what asan and tsan leave out with the lists of tests.
+"""Compares CONTRIBUTING's table of tests that asan and tsan leave out with CMake's list of tests.
 
     tests/docs/left_out_test.py CONTRIBUTING.md LEFT_OUT [--all-parts]
 
-LEFT_OUT is what CMake noted of the tests with a NOT_UNDER list: `name sanitizer...` in each line. A row of the table is
+LEFT_OUT is CMake's list of the tests with NOT_UNDER: `name sanitizer...` in each line. A row of the table is
 | patterns | under | because |: patterns in backticks with `*` for any text, and under: asan, tsan or both. Every test of
-LEFT_OUT must be met by a row with its sanitizers; with --all-parts, where no test is missing for want of an MPI and the
-like, every pattern must meet a test.
-What would break it: a test that is left out and that no row knows, or a row whose tests run again.
+LEFT_OUT must match a row with its sanitizers; with --all-parts, for a build without missing parts (such as an MPI), every
+pattern must match a test.
+Would break: a left-out test without a row, or a row whose tests run again.
 """
 import fnmatch
 import re

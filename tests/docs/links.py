@@ -1,7 +1,7 @@
-"""Links of Markdown pages, for names_test.py (the clone) and tests/install (what is installed).
+"""Links of Markdown pages, for names_test.py (the clone) and tests/install (the installed pages).
 
     links_in(path)   (text, target, anchor) of each link to a file; anchor "" where there is none
-    fault(path, text, target, anchor)   what is wrong with a link of the page `path`, or None
+    fault(path, text, target, anchor)   the error of a link of the page `path`, or None
 """
 import functools
 import os
@@ -24,7 +24,7 @@ def links_in(path):
 
 @functools.cache
 def anchors_of(path):
-    """Of headings as GitHub and cmark make them, and of <a id>."""
+    """The anchors of headings, as GitHub and cmark make them, and of <a id>."""
     text = re.sub(r"^```.*?^```", "", read(path), flags=re.DOTALL | re.MULTILINE)
     found = set(re.findall(r'<a id="([^"]+)">', text))
     for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):

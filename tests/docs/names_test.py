@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that the documents name things that exist: links, files, functions, tests, knobs, make targets, subcommands;
-and that the models name files that exist, and functions in them.
+"""Checks that names in the documents exist: links, files, functions, tests, knobs, make targets, subcommands; and that the files
+and functions named by the models exist.
 
     tests/docs/names_test.py PROJECT
 
-Looks at every Markdown page but those of docs/design/decisions/, which speak of trials. What would break it: a function
-that is renamed, a file that moves, a page that is announced and not there.
+Reads every Markdown page except those of docs/design/decisions/, which describe experiments. Would break: a renamed function, a
+moved file, an announced page that does not exist.
 """
 import os
 import re
@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 import links  # noqa: E402
 
 SOURCES = (".c", ".h", ".cpp", ".hpp", ".def", ".py", ".pml", ".f90")
-# Functions of other libraries and programs that the pages speak of.
+# Functions of other libraries and programs that the pages mention.
 FOREIGN = {"main", "mmap", "memmove", "memcpy", "fork", "malloc", "poll", "usleep", "MPI_Init", "MPI_Finalize",
            "MPI_Abort", "dlopen", "getenv", "exec", "setpgid", "tcsetpgrp", "waitpid", "prctl", "signalfd", "_exit"}
 FOREIGN_FILES = {"first.c", "pmix.h", "mpi.h", "sennit/version.h", "fortran-calls.md"}
@@ -32,7 +32,7 @@ def project_files(project):
 
 
 class Names:
-    """What the project defines."""
+    """The names that the project defines."""
 
     def __init__(self, project):
         self.project = project
@@ -70,7 +70,7 @@ def wrong_in(page, names):
     path = os.path.join(names.project, page)
     yield from filter(None, (links.fault(path, *link) for link in links.links_in(path)))
     for token in re.findall(r"`([^`\n]+)`", text):
-        # A file with an ending, or a folder of the tree; what is built or given by the system is none.
+        # A file with an ending, or a folder of the tree; not files of the build or the system.
         if re.fullmatch(r"[\w.-]+(/[\w.-]+)*\.(c|h|cpp|hpp|py|pml|md|def|cmake|map)", token) or \
                 re.fullmatch(r"(src|tests|tools|docs|examples|include|cli|bench|apps|cmake)(/[\w.-]+)*/?", token):
             if not names.has_file(token) and token not in FOREIGN_FILES and "NAME" not in token:
@@ -81,7 +81,7 @@ def wrong_in(page, names):
         public = re.match(r"(sennit_[a-z_]+)\b(?!\.)", token)
         if public and "*" not in token and public[1] not in names.sources:
             yield f"name {public[1]}"
-        # A sentence: the name of a test.
+        # A sentence in snake case is the name of a test.
         if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+){4,}", token) and not token.startswith("sennit_") and \
                 not re.search(rf"\b{token}\b", names.tests):
             yield f"test {token}"
@@ -94,7 +94,7 @@ def wrong_in(page, names):
 
 
 def wrong_in_model(model, names):
-    """The comment at the head of a model names what it is a model of: (FILE: function(), ...)."""
+    """The head comment of a model names the code that it models: (FILE: function(), ...)."""
     with open(os.path.join(names.project, model), encoding="utf-8") as file:
         head = file.read().split("*/", 1)[0]
     for path in re.findall(r"\bsrc/[\w./]+\.(?:cpp|hpp|c|h)\b", head):

@@ -3,9 +3,9 @@
 
     tests/docs/overview_test.py PROJECT
 
-The block under "Folders" must name each folder of src/, src/transport/ and apps/, each public header and each subcommand
-of `sennit`, and no other folder; the layers and the table below it must be those of tools/tidy; "Pages" must lead to each
-page of docs/design/. What would break it: a new folder, command or page of which the overview says nothing.
+The block under "Folders" must name each folder of src/, src/transport/ and apps/, each public header and each subcommand of
+`sennit`, and no other folder; the layers and the table below it must be those of tools/tidy; "Pages" must link to each page of
+docs/design/. Would break: a new folder, command or page that the overview does not mention.
 """
 import os
 import re
@@ -23,7 +23,7 @@ def folders_of(*parts):
 
 
 def entry(block, name):
-    """What stands behind a folder of the first column, with its further lines."""
+    """The text after a folder of the first column, with its continuation lines."""
     found = re.search(rf"^ *{re.escape(name)} +(.*(?:\n {{20}}.*)*)", block, re.MULTILINE)
     return found[1] if found else ""
 

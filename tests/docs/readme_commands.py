@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the commands of README.md that stand after the first program: launchers, an MPI's compiler, an installation.
+"""Runs the commands of README.md after the first program: launchers, an MPI's compiler, an installation.
 
     tests/docs/readme_commands.py PROJECT BUILD-TREE --bin FOLDER --lib FOLDER --headers FOLDER
         [--openmpi LAUNCHER] [--mpich LAUNCHER]
 
-They are run as they stand, in a folder that looks like the project's. `mpirun` and `mpicc` are those of one MPI, then
-those of the other; Open MPI is told by its environment that root and few processors are allowed. Each run of `first` must
-print what the README shows of it, without the tags. What would break it: a flag that goes, a launcher that no longer
-starts ranks, a header that an MPI's compiler does not take, a pkg-config file that leads nowhere.
+They run unchanged in a folder that looks like the project's. `mpirun` and `mpicc` are first those of one MPI, then those of the
+other; environment variables allow root and few processors for Open MPI. Each run of `first` must print the README's output,
+without the tags. Would break: a removed flag, a launcher that no longer starts ranks, a header that an MPI's compiler rejects, a
+pkg-config file with wrong paths.
 """
 import os
 import re
@@ -24,7 +24,7 @@ LIMIT_S = 60
 
 
 class Folder:
-    """The project's folder as a reader of the README has it, with `first` built."""
+    """The project's folder as a reader of the README sees it, with `first` built."""
 
     def __init__(self, path, arguments, blocks):
         self.path = path
@@ -50,7 +50,7 @@ class Folder:
             sys.exit(f"{command}\nprinted {said}, not {self.lines}")
 
     def take_mpi(self, launcher, compiler):
-        """`mpirun` and `mpicc` are these from now on; the launchers want to be called by their own names."""
+        """Makes `mpirun` and `mpicc` run these programs; a script calls each launcher by its own name, which launchers need."""
         for name, target in (("mpirun", launcher), ("mpicc", compiler)):
             with open(os.path.join(self.path, "mpi", name), "w", encoding="utf-8") as file:
                 file.write(f'#!/bin/sh\nexec "{target}" "$@"\n')
@@ -63,7 +63,7 @@ def compiler_of(launcher, mpi):
 
 
 def run_mpis(folder, lines, launchers):
-    """The lines with launchers and compilers, each with the MPI that it speaks of; those that were run."""
+    """Runs the lines with launchers and compilers, each with the MPI that its comment names; returns the lines that ran."""
     ran = []
     for mpi, launcher in launchers.items():
         folder.take_mpi(launcher, compiler_of(launcher, mpi))

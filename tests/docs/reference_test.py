@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares what the parser of the headers finds with what the library shows, and with the pages made of it.
+"""Compares the result of the parser of the headers with the library's functions, and with the generated pages.
 
     tests/docs/reference_test.py PROJECT NM LIBRARY
 
-Every function that LIBRARY exports must be found in a header, with a comment or under the head of its header, and its
-page must show it; what is found and not exported must be inline in its header. What would break it: a declaration that
-the parser does not understand, a function without a header, a page that leaves out a function.
+Every function that LIBRARY exports must be in a header, with a comment or under the head of its header, and on its page; a
+function that is found and not exported must be inline. Would break: a declaration that the parser does not understand, a
+function without a header, a page that leaves out a function.
 """
 import os
 import re

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the programs of the tutorial with four ranks and compares what they print with the page.
+"""Runs the programs of the tutorial with four ranks and compares their output with the page.
 
     tests/docs/tutorial_test.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER [--fortran]
 
-In the page `<!-- output: NAME -->` stands before a block of text: what `sennit run -n 4 NAME` prints, in any order of lines.
-Every step has one; with --fortran the steps in Fortran must print the same. The page's first commands, which build a step by hand and run it, are carried out in a folder that
-looks like the project's; `make` is left out. What would break it: a program that prints something else, a step without
-its output, an output without its step, a command that does not work as shown.
+In the page `<!-- output: NAME -->` precedes a block of text: the output of `sennit run -n 4 NAME`, with lines in any order.
+Every step has one; with --fortran the steps in Fortran must print the same. The page's first commands build a step by hand and
+run it; the test runs them in a folder that looks like the project's, without `make`. Would break: a program with another output,
+a step without its output, an output without its step, a command that fails.
 """
 import os
 import re
@@ -27,7 +27,7 @@ def printed_by(command, folder=None):
 
 
 def by_hand(page, arguments):
-    """The name of the step that the page builds, and what it prints."""
+    """The name of the step that the page builds, and the output of its run."""
     commands = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1].splitlines()
     with tempfile.TemporaryDirectory() as folder:
         link_built(folder, arguments, "examples")

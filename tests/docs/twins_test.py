@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every example in C has a twin in Fortran, and the reverse.
+"""Every example in C has a twin in Fortran, and vice versa.
 
     tests/docs/twins_test.py PROJECT [--tests FILE]
 
-The twin of examples/P.c is examples/fortran/P.f90. It makes the same calls of Sennit, but for those that the tables below
-name with a reason. FILE lists the tests of a tree with Fortran and with MPIs (CTestTestfile.cmake of examples/fortran): every
-twin is run by one of them. What would break it: an example that was added, or changed, in one language alone.
+The twin of examples/P.c is examples/fortran/P.f90. It makes the same calls of Sennit, except for those in the tables below,
+which give a reason. FILE lists the tests of a tree with Fortran and MPIs (CTestTestfile.cmake of examples/fortran): a test must
+run every twin. Would break: an example that is added or changed in only one language.
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ ALONE = {
     "halo_styles/main.c": "the main program is the same, whatever the styles are written in",
     "from_mpi/mpi_side.c": "what the program was before it had Sennit",
 }
-# In Fortran without one.
+# Sources in Fortran without a twin.
 ALONE_IN_FORTRAN = {
     "must.f90": "is must.h",
     "hot_loop/field.f90": "is hot_loop/field.h",
@@ -30,7 +30,7 @@ ALONE_IN_FORTRAN = {
     "transpose.f90": "is about the order of dimensions and complex numbers",
     "reductions.f90": "is about complex numbers and derived types",
 }
-# Calls that a twin need not have.
+# Calls that a twin may lack.
 ONLY_C = {
     "sennit_ptr": "sennit_pointer makes an array of the same place",
     "sennit_last_error": "an error without stat ends a program with its text, and sennit_last_error_text is the text",
@@ -52,7 +52,7 @@ def files_of(folder, *endings):
 
 
 def calls_of(path):
-    """Names of calls, as Fortran has them: without the type of atomic operations, and without ZCom's _c."""
+    """Names of calls in Fortran's form: without the type of atomic operations, and without ZCom's _c."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if path.endswith(".f90"):
@@ -66,7 +66,7 @@ def calls_of(path):
 
 
 def compare(project):
-    """What is wrong with the pairs, and the twins."""
+    """Returns the errors of the pairs, and the twins."""
     c_folder = os.path.join(project, "examples")
     fortran_folder = os.path.join(c_folder, "fortran")
     sources, twins, wrong = files_of(c_folder, ".c", ".cpp"), files_of(fortran_folder, ".f90"), []

@@ -1,4 +1,4 @@
-// The checks of `sennit doctor`, one by one, on trees of files as the kernel would show them.
+// The checks of `sennit doctor`, each on trees of files as the kernel would show them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ class Doctor : public testing::Test {
     }
     ~Doctor() override { std::filesystem::remove_all(system_.root); }
 
-    // After every test, of whatever machine it made: what is not good says what it costs and what
-    // mends it, and what is good says neither.
+    // After every test, on its machine: a finding that is not good has a cost and a mend, and a
+    // good one has neither.
     void TearDown() override {
         for (const Check check : all_checks()) {
             const Finding finding = check(system_);
@@ -62,8 +62,8 @@ TEST_F(Doctor, every_scope_of_yama_but_0_keeps_ranks_from_copying) {
     }
 }
 
-// Would break: one refusal that is counted by each check that has to do with it, and Yama that is
-// bad where it is not in the kernel.
+// Would break: one refusal counted by each check that it affects, and a bad verdict for Yama on a
+// kernel without it.
 TEST_F(Doctor, copying_that_is_refused_is_counted_once_by_who_refuses_it) {
     const auto bad = [&] {
         std::string names;
@@ -117,7 +117,7 @@ TEST_F(Doctor, a_filter_is_bad_only_if_it_refuses_copying) {
     }
 }
 
-// Would break: a container whose filter keeps userfaultfd from adoption, and no word about it.
+// Would break: no finding in a container whose filter refuses userfaultfd to adoption.
 TEST_F(Doctor, stores_that_can_not_be_held_are_told_with_what_lets_them) {
     const std::string switch_file = "/proc/sys/vm/unprivileged_userfaultfd";
     EXPECT_THAT(check_userfaultfd(system_).mend, HasSubstr("CONFIG_USERFAULTFD"));
@@ -198,12 +198,12 @@ TEST_F(Doctor, xpmem_is_told_by_its_device_and_its_module) {
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("not there"));
     has("/proc/modules", "nfs 1 0\nxpmem 155648 0 - Live\n");
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("module is loaded"));
-    // A folder opens and cannot be read, as the device.
+    // A folder can be opened but not read, like the device.
     std::filesystem::create_directories(system_.root + "/dev/xpmem");
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("/dev/xpmem is there"));
 }
 
-// Would break: a reader that throws where read() fails. The program then ends without a report.
+// Would break: a reader that throws when read() fails, which ends the program without a report.
 TEST_F(Doctor, files_that_open_and_can_not_be_read_are_not_known) {
     const char *const files[] = {"/dev/xpmem",
                                  "/proc/meminfo",
@@ -226,7 +226,7 @@ TEST_F(Doctor, files_that_open_and_can_not_be_read_are_not_known) {
     }
     for (std::size_t i = 0; i < all_checks().size(); ++i) {
         const Finding finding = all_checks()[i](system_);
-        if (finding.name == "xpmem") continue;  // which is there
+        if (finding.name == "xpmem") continue;  // the file exists
         EXPECT_EQ(finding.is, unread[i]) << finding.name;
     }
 }
@@ -259,7 +259,7 @@ TEST_F(Doctor, the_tightest_limit_of_version_2_counts_and_the_root_of_a_containe
     EXPECT_EQ(finding.verdict, Verdict::note);
     EXPECT_EQ(finding.figures["limit_bytes"], 1073741824u);
     EXPECT_THAT(finding.mend, HasSubstr("/sys/fs/cgroup/user/memory.max"));
-    // Inside a container its group is the mount point itself.
+    // Inside a container its control group is the mount point itself.
     std::filesystem::remove_all(system_.root + "/sys/fs/cgroup/user");
     has("/sys/fs/cgroup/memory.max", "268435456\n");
     finding = check_memory_limit(system_);
@@ -444,7 +444,7 @@ TEST_F(Doctor, who_moves_the_data_is_told_and_too_few_processors_are_counted_onc
     EXPECT_THAT(check_progress(system_).mend, HasSubstr("SENNIT_PROGRESS"));
 }
 
-// Would break: limits that break each job, and a doctor who finds nothing.
+// Would break: limits that break every job without a bad finding.
 TEST_F(Doctor, limits_are_bad_where_two_ranks_do_not_start) {
     const auto limit = [&](const std::string &what, const std::string &value) {
         has("/proc/self/limits", what + "   " + value + "   unlimited   units\n");
@@ -527,8 +527,8 @@ TEST_F(Doctor, a_start_that_fails_says_why_once_and_leaves_the_count_to_its_caus
     EXPECT_EQ(finding.mend, "see file_size");
 }
 
-// Each check on a machine that is ill: TearDown() asks for cost and mend. Would break: a check that
-// is never anything but good, and so says nothing of what it looks at.
+// A machine with every problem: TearDown() checks cost and mend. Would break: a check whose verdict
+// is always good.
 TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     has("/proc/sys/kernel/yama/ptrace_scope", "1\n");
     has("/proc/self/status", "Seccomp:\t2\nCpus_allowed_list:\t0\n");
@@ -563,7 +563,7 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     std::vector<Finding> findings;
     for (const Check check : all_checks()) {
         findings.push_back(check(system_));
-        // Sennit works without XPMEM, and Yama is who refuses.
+        // Sennit works without XPMEM, and Yama is the module that refuses.
         const bool good =
             findings.back().name == "xpmem" || findings.back().name == "security_module";
         EXPECT_EQ(findings.back().verdict == Verdict::good, good) << findings.back().name;
@@ -573,7 +573,7 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     EXPECT_THAT(findings_text(findings), HasSubstr("mend: "));
 }
 
-// A port that somebody listens at is reached, and one whose address is not of this host is not.
+// A port with a listener is reached; an address of another host is not.
 TEST(DoctorProbes, connections_are_really_tried) {
     const Interface here{"lo", "127.0.0.1", 8, true, true, 65536, 0};
     const Interface strange{"eth9", "192.0.2.1", 24, true, false, 1500, 0};

@@ -1,6 +1,6 @@
-"""`sennit doctor`: text and JSON tell the same, -n counts, the exit code follows the verdicts, wrong words end with 2.
+"""`sennit doctor`: text and JSON agree, -n counts, the exit code follows the verdicts, wrong options exit with 2.
 
-Would break: a check that is left out of the list, an exit code that does not follow, text that lacks the command.
+Would break: a check missing in the list, an exit code that does not follow the verdicts, text without the command.
 """
 import json
 import os
@@ -24,7 +24,7 @@ def write(root, name, text):
         file.write(text)
 
 
-# This machine, whatever it is like.
+# This machine, in any state.
 result = doctor("--json")
 report = json.loads(result.stdout)
 assert {one["name"] for one in report["findings"]} == NAMES, result.stdout
@@ -43,7 +43,7 @@ assert "touch_ns_per_mib" not in json.dumps(looked), "it was not measured"
 assert json.loads(doctor("--json", "-n", "100000").stdout)["ranks"] == 100000
 assert doctor("-n", "100000").returncode == 1, "nobody has so many processors"
 
-# A machine made of files.
+# A made-up machine of files.
 with tempfile.TemporaryDirectory() as root:
     write(root, "/proc/sys/kernel/yama/ptrace_scope", "0\n")
     write(root, "/proc/self/status", "Cpus_allowed_list:\t0-3\n")
@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as root:
     good = doctor("--root", root, "-n", "4")
     assert good.returncode == 0 and " 0 bad" in good.stdout, good
     assert doctor("--root", root, "-n", "5").returncode == 1
-    # A device is asked for and never read, and a file that cannot be read is no end: a folder reads like that.
+    # The device is looked up but never read, and an unreadable file is no error: a folder behaves like one.
     os.makedirs(root + "/dev/xpmem")
     os.makedirs(root + "/proc/modules")
     unreadable = doctor("--root", root, "-n", "4")

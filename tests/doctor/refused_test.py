@@ -1,6 +1,6 @@
-"""`sennit doctor` where a job cannot start, or a thread: what refuses it is bad, is counted once, and is named.
+"""`sennit doctor` where a job or a thread cannot start: the cause is bad, is counted once, and is named.
 
-Would break: a doctor that ends where threads are refused, or finds nothing bad where no job starts.
+Would break: a doctor that fails where threads are refused, or finds nothing bad where no job starts.
 """
 import errno
 import json
@@ -25,7 +25,7 @@ def refused_call(name, error=errno.EPERM):
 
 
 def limit(which, value):
-    # Python ignores this signal; whoever starts sennit from a shell does not.
+    # Python ignores this signal; a shell that starts sennit does not.
     def set_it():
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(which, (value, value))
@@ -33,7 +33,7 @@ def limit(which, value):
 
 
 def check(prepare, name, part):
-    """One thing is bad, or one more than on this machine anyway, with that text."""
+    """Exactly one finding is bad in addition to this machine's own bad findings, and it has that text."""
     result = subprocess.run([SENNIT, "doctor", "--json"], capture_output=True, text=True, timeout=60, preexec_fn=prepare)
     if result.returncode == 77 or "left out" in result.stdout:
         print(result.stdout)
@@ -55,13 +55,13 @@ for call, named in (("memfd_create", "memfd_create"), ("bind", "abstract socket"
                     ("setpgid", "setpgid")):
     check(refused_call(call), "start", named + ": Operation not permitted"
           if call in ("memfd_create", "setpgid") else named)
-# That of a C library that starts threads by clone3; fork and vfork do without.
+# The call of a C library that starts threads by clone3; fork and vfork do not use it.
 check(refused_call("clone3"), "threads", "no second thread: Operation not permitted")
-# Ranks start without it.
+# Ranks start without this call.
 check(refused_call("process_vm_readv"), "seccomp", "sennit_register")
 check(limit(resource.RLIMIT_FSIZE, 1024000), "file_size", "no rank starts")
 check(limit(resource.RLIMIT_FSIZE, 0), "file_size", "no rank starts")
 check(limit(resource.RLIMIT_AS, 100_000_000), "address_space", "cannot start")
-# Ranks start, and cannot map each other.
+# Ranks start, but cannot map each other.
 check(limit(resource.RLIMIT_AS, 150_000_000), "address_space", "do not reach each other")
 check(limit(resource.RLIMIT_NOFILE, 20), "open_files", "40 for 2 ranks")

@@ -1,10 +1,10 @@
-// One rank of a job on a machine with two NUMA domains that is made up: this program's getcpu()
-// stands before the C library's, and hwloc is told of two domains with a processor each. Four
-// ranks; the argument names the scene:
+// One rank of a job on a simulated machine with two NUMA domains: this program replaces the C
+// library's getcpu(), and tells hwloc of two domains with a processor each. Four ranks; the
+// argument names the scene:
 //     known    even ranks are in domain 0, odd ones in domain 1
-//     unknown  ranks 1 and 2 do not know their domain, the others are in domain 1
-//     tree     the domains and their ranks, by hwloc; rank r may run on processor r % 2 alone
-// Would break: NUMA taken for the node, or the domain of one rank for that of another.
+//     unknown  ranks 1 and 2 have unknown domains, the others are in domain 1
+//     tree     the domains and their ranks, by hwloc; rank r may only run on processor r % 2
+// Would break: NUMA treated as the node, or one rank's domain used for another.
 #include <sched.h>
 #include <sennit/sennit.h>
 
@@ -28,7 +28,7 @@ int numa_here = 0;  // -1: the call fails
 
 }  // namespace
 
-// The C library's declaration says that it does not throw.
+// noexcept as in the C library's declaration.
 extern "C" int getcpu(unsigned *cpu, unsigned *node) noexcept {
     if (numa_here < 0) {
         errno = ENOSYS;
@@ -56,7 +56,7 @@ void expect_members(const char *what, sennit_team team, const std::vector<int> &
     require(found == expected, std::string(what) + " joins" + found + " and not" + expected);
 }
 
-// `domains`: of all ranks, -1 if it is not known.
+// `domains`: the domain of each rank, -1 if unknown.
 void check_splits(const std::vector<int> &domains) {
     const int self = sennit_rank();
     const std::vector<int> all{0, 1, 2, 3};
@@ -92,7 +92,7 @@ void check_splits(const std::vector<int> &domains) {
         expect(sennit_barrier(team, SENNIT_FOREVER), SENNIT_OK, "barrier");
         expect(sennit_team_destroy(team), SENNIT_OK, "team_destroy");
     }
-    // Of a part of the world in another order: 3, 2, 1, 0 by key.
+    // The same from a part of the world with keys in reverse order: 3, 2, 1, 0.
     sennit_team part = SENNIT_TEAM_NULL;
     sennit_team team = SENNIT_TEAM_NULL;
     expect(sennit_team_split(SENNIT_TEAM_WORLD, self == 0 ? 1 : 0, -self, &part), SENNIT_OK,
@@ -128,7 +128,7 @@ void check_tree() {
     require(domains == 2, "there are two domains and not " + std::to_string(domains));
 }
 
-// hwloc reads it when the library asks for a tree.
+// hwloc reads these variables when the library asks for a tree.
 bool make_up_topology(int rank) {
     (void)setenv("HWLOC_SYNTHETIC", "numa:2 core:1 pu:1", 1);
     (void)setenv("HWLOC_THISSYSTEM", "1", 1);

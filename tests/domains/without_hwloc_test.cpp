@@ -1,5 +1,5 @@
-// A machine without hwloc: this program's own dlopen does not find it. The library must answer
-// UNSUPPORTED with the reason, and everything else must go on.
+// A machine without hwloc: this program replaces dlopen, and its own does not find hwloc. The
+// library must return SENNIT_ERR_UNSUPPORTED with the reason, and everything else must work.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
@@ -13,7 +13,7 @@ int asked_for_hwloc = 0;
 
 }  // namespace
 
-// Stands before the one of libc for all of this program, in which the library is linked statically.
+// Replaces libc's dlopen in this whole program, which links the library statically.
 extern "C" void *dlopen(const char *name, int flags) {
     using Function = void *(*)(const char *, int);
     static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "dlopen"));
@@ -22,7 +22,7 @@ extern "C" void *dlopen(const char *name, int flags) {
     return real("/nowhere/libhwloc.so.15", flags);
 }
 
-// Broken by a tree that is made up, or by a start that needs hwloc.
+// Broken by an invented tree, or by a start that needs hwloc.
 TEST(without_hwloc, the_tree_of_domains_is_unsupported_and_the_rest_works) {
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
     EXPECT_EQ(asked_for_hwloc, 0) << "a rank that does not ask must not pay";

@@ -1,5 +1,5 @@
-// A transport between a rank's engine and its real one: passes everything on. A test overrides
-// submit().
+// A transport between a rank's engine and its real transport that passes everything on. Tests
+// override submit().
 #pragma once
 
 #include "op/engine_state.hpp"

@@ -1,4 +1,4 @@
-// SENNIT_TIMEOUT for a part of a test.
+// Sets SENNIT_TIMEOUT during a part of a test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace sennit::test {
 
-// The bound of blocking calls while it lives. It is a knob of the process.
+// The limit of blocking calls while the object exists. The knob belongs to the process.
 class BlockingBound {
   public:
     explicit BlockingBound(const char *seconds) {

@@ -1,4 +1,4 @@
-// Ranks on a path of messages, each with a block of all.
+// Ranks on a message path, each with a block that all ranks have attached.
 #pragma once
 
 #include <sennit/sennit.h>
@@ -12,7 +12,8 @@ namespace sennit::test {
 
 inline constexpr std::size_t kBytes = 4096;
 
-// Each rank has a block with a signal of `events`, or none for 0, and has attached those of all.
+// Each rank has a block with a signal of `events` events (0: no signal), and attaches every rank's
+// block.
 struct Blocks {
     Job &job;
     int rank;

@@ -1,4 +1,4 @@
-// The copies of few bytes that are made without the C library: every size, at every distance.
+// The copies of few bytes without the C library: every size, at every distance.
 #include "base/copy.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ std::vector<std::byte> pattern() {
     return memory;
 }
 
-// Copies within one buffer, as the sources and destinations of a put to oneself may lie, and
-// compares all of the buffer with the same by another buffer.
+// Copies within one buffer, as a put to oneself may do, and compares the whole buffer with a copy
+// through another buffer.
 void expect_move(void (*copy)(void *, const void *, std::size_t), std::size_t bytes,
                  std::size_t to) {
     std::vector<std::byte> memory = pattern();
@@ -34,8 +34,8 @@ void expect_move(void (*copy)(void *, const void *, std::size_t), std::size_t by
 
 }  // namespace
 
-// Broken by a byte that is left out or one too many, by a size that has no part that fits, and by a
-// store before the last load where the two overlap.
+// Broken by a byte that is left out or one too many, by a size without a matching part, and by a
+// store before the last load of overlapping ranges.
 TEST(Direct, short_copies_move_every_byte_and_no_other) {
     for (std::size_t bytes = 1; bytes <= sennit::kShortBytes; ++bytes)
         for (std::size_t to = 0; to + bytes <= kRoom; ++to)
@@ -48,7 +48,7 @@ TEST(Direct, middle_copies_move_every_byte_and_no_other) {
             expect_move(sennit::copy_middle, bytes, to);
 }
 
-// Broken by a size for which no way is taken, or the wrong one, and by 0 taken for one.
+// Broken by a size with no way or the wrong one, and by 0 treated as 1.
 TEST(Direct, copies_of_any_size_move_every_byte_and_no_other) {
     for (std::size_t bytes = 0; bytes <= 2 * sennit::kMiddleBytes; ++bytes)
         for (std::size_t to = 0; to + bytes <= kRoom; to += 7)

@@ -1,5 +1,5 @@
-// The arithmetic of accumulate, every type with every operator, at every alignment and length, with
-// and without the old elements, against plain arithmetic on one element at a time.
+// The arithmetic of accumulate: every type with every operator, at every alignment and length, with
+// and without the old elements, compared with plain arithmetic on single elements.
 #include "op/elements.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ constexpr sennit_type type_of() {
     return static_cast<sennit_type>((std::is_signed_v<T> ? SENNIT_INT8 : SENNIT_UINT8) + width);
 }
 
-constexpr std::size_t kMost = 24;  // elements, more than three containers of bytes
+constexpr std::size_t kMost = 24;  // elements: more than three containers of bytes
 
 template <class T>
 void check(std::uint8_t operation, std::size_t first, std::size_t count, std::mt19937_64 &random) {

@@ -1,4 +1,4 @@
-// One rank with an engine over a fake transport that reaches two peers.
+// One rank with an engine over a fake transport to two peers.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,11 +1,11 @@
-// Builds that check invariants end where one is broken; others have none of it.
+// Builds with invariant checks end at a broken invariant; other builds contain no check.
 #include "base/invariant.hpp"
 #include "engine_fixture.hpp"
 
 namespace sennit::test {
 namespace {
 
-// What would break it: a check that is not called from progress, or that looks at nothing.
+// Broken by a check that progress does not call, or that checks nothing.
 TEST_F(EngineTest, a_broken_invariant_is_found_and_ends_a_build_that_checks) {
     start();
     (void)put_nb(1, 0, 64);
@@ -21,7 +21,7 @@ TEST_F(EngineTest, a_broken_invariant_is_found_and_ends_a_build_that_checks) {
     expect_sound();
 }
 
-// What would break it: a record whose rail, tickets or place in the table is forgotten.
+// Broken by a record whose rail, tickets or place in the table is not checked.
 TEST_F(EngineTest, each_part_of_the_state_is_checked) {
     start();
     op::Engine &engine = *rank().engine;

@@ -1,5 +1,5 @@
-// The op engine when memory is exhausted. Would break: a call that crashes or hangs instead of
-// returning NOMEM, an operation that was recorded and then lost for lack of a piece. Not under a
+// The op engine without free memory. Would break: a call that crashes or hangs instead of returning
+// SENNIT_ERR_NOMEM, a recorded operation that is lost because a piece has no memory. Not under a
 // sanitizer, whose own memory the limit would hit.
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 namespace sennit::test {
 namespace {
 
-// From now on the process gets `more` bytes of address space.
+// Allows the process only `more` bytes of additional address space.
 void limit_memory(std::size_t more) {
     unsigned long pages = 0;
     std::FILE *file = std::fopen("/proc/self/statm", "r");
@@ -41,7 +41,8 @@ TEST_F(EngineTest, without_memory_starting_fails_with_nomem_and_what_was_started
         }
         if (status != SENNIT_ERR_NOMEM) _exit(1);
         if (count < 1000) _exit(2);
-        // Four pieces each, and no memory for one more: they go on with what they have.
+        // Four pieces each, and no memory for another: the operations continue with the existing
+        // pieces.
         fake.room = 4;
         fake.complete_in_progress = true;
         for (std::size_t i = 0; i < count; ++i) {
@@ -54,8 +55,8 @@ TEST_F(EngineTest, without_memory_starting_fails_with_nomem_and_what_was_started
     EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
-// Broken by a task that is carried out though its answer cannot be kept: it would be carried out
-// again when it comes again.
+// Broken by a task that is executed although its answer cannot be kept: a repetition would execute
+// it again.
 TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_nothing) {
     start();
     const auto child = [&] {
@@ -76,7 +77,7 @@ TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_no
             one = 1;
         if (arrive(1, 1, 1) != SENNIT_OK) _exit(1);
         limit_memory(0);
-        // What malloc has kept.
+        // Takes the free memory that malloc has kept.
         static void *kept = nullptr;
         for (const std::size_t bytes : {std::size_t{4096}, std::size_t{512}})
             while (void *const piece = std::malloc(bytes)) {
@@ -86,7 +87,7 @@ TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_no
         if (arrive(1, 2, 64) != SENNIT_ERR_NOMEM) _exit(2);
         if (arrive(2, 1, 1) != SENNIT_ERR_NOMEM) _exit(3);
         if (words[0] != 1 || words[1] != 0) _exit(4);
-        // One with a short reply needs none.
+        // A task with a short reply needs no memory.
         if (arrive(1, 3, 1) != SENNIT_OK || words[0] != 2) _exit(5);
         _exit(0);
     };

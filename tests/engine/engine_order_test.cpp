@@ -1,7 +1,6 @@
-// The op engine against a transport that does what the test says: flush, fence, blocking calls,
-// lost peers, the end, events, threads. Would break: an error said twice or never, a flush that
-// forgets an operation or waits for later ones, a fence that lets a put through, a wait that does
-// not end.
+// The op engine over a transport that the test controls: flush, fence, blocking calls, lost peers,
+// the end, events, threads. Would break: an error reported twice or never, a flush that misses an
+// operation or waits for later ones, a fence that lets a put pass, a wait that does not end.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -64,8 +63,8 @@ TEST_F(EngineTest, flush_waits_for_puts_with_a_request_but_not_for_gets_with_one
 
 TEST_F(EngineTest, flush_ends_although_another_thread_keeps_starting_operations) {
     start();
-    // One completion per progress call and one new operation at least as often: the list is never
-    // empty while flush waits.
+    // One completion per progress call, and at least as many new operations: the list is never
+    // empty during the flush.
     std::atomic<bool> stop{false};
     std::atomic<int> started{0};
     fake.in_progress = [&] {
@@ -95,7 +94,7 @@ TEST_F(EngineTest, a_fence_holds_the_next_put_back_until_earlier_ones_have_arriv
     EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 16, 8), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 24, 8), SENNIT_OK);
-    EXPECT_EQ(put_nbi(2, 32, 8), SENNIT_OK);  // another peer, not held back
+    EXPECT_EQ(put_nbi(2, 32, 8), SENNIT_OK);  // another peer is not held back
     EXPECT_THAT(seen_offsets(), testing::ElementsAre(0, 8, 32));
     fake.complete_later(fake.held[1], SENNIT_OK);
     make_progress(rank());
@@ -107,7 +106,7 @@ TEST_F(EngineTest, a_fence_holds_the_next_put_back_until_earlier_ones_have_arriv
     expect_sound();
 }
 
-// Of so many pieces that it does not hold up what is started behind it.
+// So many pieces that it does not hold up operations started after it.
 constexpr std::size_t kBulkBytes = 20 * 64;
 
 TEST_F(EngineTest, a_long_put_has_few_pieces_out_and_lets_others_pass) {
@@ -230,7 +229,7 @@ TEST_F(EngineTest, a_fence_is_needed_over_several_rails_even_if_each_keeps_the_o
 
 TEST_F(EngineTest, events_ride_only_where_tasks_can_end_their_messages) {
     fake.fake.event_bits = 64;
-    fake.fake.task_bytes = 16;  // such a task has 24
+    fake.fake.task_bytes = 16;  // an event task has 24 bytes
     start();
     EXPECT_EQ(op::engine_event_bits(rank(), 1), 0u);
 }
@@ -258,7 +257,7 @@ TEST_F(EngineTest, operations_to_a_rank_that_is_gone_fail_and_what_is_queued_for
     note_gone(rank(), 1, Gone::died);
     make_progress(rank());
     EXPECT_TRUE(is_done(queued, SENNIT_ERR_PEER_LOST));
-    EXPECT_FALSE(is_done(held));  // a transport has a piece of it
+    EXPECT_FALSE(is_done(held));  // the transport has a piece of it
     EXPECT_FALSE(is_done(elsewhere));
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_ERR_PEER_LOST);
     fake.complete_later(fake.held[0], SENNIT_OK);
@@ -270,7 +269,7 @@ TEST_F(EngineTest, operations_to_a_rank_that_is_gone_fail_and_what_is_queued_for
     expect_sound();
 }
 
-// Once the peer is known to be gone the transport still has the caller's buffer for a while.
+// After the peer is known to be lost, the transport keeps the caller's buffer for a while.
 TEST_F(EngineTest, no_call_ends_with_peer_lost_before_the_transport_has_given_back_the_buffer) {
     start();
     std::uint64_t into = 0;
@@ -307,7 +306,7 @@ TEST_F(EngineTest, no_call_ends_with_peer_lost_before_the_transport_has_given_ba
     EXPECT_EQ(status, SENNIT_OK);
     EXPECT_EQ(op::engine_flush(rank(), 2, Deadline::after(kShort)), SENNIT_OK);
     expect_sound();
-    fake.in_progress = nullptr;  // what it looks at ends here
+    fake.in_progress = nullptr;  // its captured variables end here
 }
 
 TEST_F(EngineTest, the_end_completes_what_is_open) {
@@ -330,7 +329,7 @@ TEST_F(EngineTest, the_end_with_a_silent_transport_is_bounded_and_close_may_comp
     op::engine_destroy(rank(), Deadline::after(kShort));
     EXPECT_EQ(rank().engine, nullptr);
     EXPECT_EQ(fake.held.size(), 3u);
-    fake.close(Deadline::never());  // address sanitizer: the pieces are still there; leak: freed
+    fake.close(Deadline::never());  // asan: the pieces still exist; lsan: they are freed
     EXPECT_TRUE(fake.held.empty());
 }
 
@@ -372,7 +371,7 @@ TEST_F(EngineTest, many_threads_of_a_rank_start_and_wait_at_once) {
     expect_sound();
 }
 
-// One of many ranks, which all are on other nodes.
+// One of many ranks, each on another node.
 class ManyPeers : public EngineTest {
   protected:
     static constexpr int kMany = 5000;
@@ -395,7 +394,7 @@ class ManyPeers : public EngineTest {
     }
 };
 
-// Broken by a look at a peer that makes its queue.
+// Broken by a query of a peer that creates its queue.
 TEST_F(ManyPeers, a_peer_has_a_queue_once_it_is_used_and_not_before) {
     std::vector<std::uint64_t> numbers(kMany, 1);
     sennit_status status = SENNIT_ERR_OS;
@@ -415,7 +414,7 @@ TEST_F(ManyPeers, a_peer_has_a_queue_once_it_is_used_and_not_before) {
 
     EXPECT_EQ(put_nbi(4999, 0, 8), SENNIT_OK);
     EXPECT_EQ(put_nbi(3, 0, 8), SENNIT_OK);
-    // And by what it sends.
+    // An arrival from a peer uses its queue too.
     std::uint64_t words[2] = {};
     auto *const bytes = reinterpret_cast<std::byte *>(words);
     const transport::Task load{1, 1, 0, 8, SENNIT_NO_OP, SENNIT_UINT64, 0, {}};
@@ -432,8 +431,8 @@ std::uint64_t count_calls(Rank &, const op::ArrivedEvent &arrived) {
     return 7000 + arrived.task.epoch;
 }
 
-// Broken by a look at the region before the one at the history: its owner may end it when the event
-// has come, and the answer be lost.
+// Broken by a check of the region before the history: the owner may end the region after the event
+// while its answer is lost.
 TEST_F(ManyPeers, an_event_that_comes_again_has_its_answer_also_when_its_region_has_ended) {
     static constexpr op::EventHandlers kHandlers{nullptr, count_calls};
     op::engine_take_events(rank(), &kHandlers);
@@ -456,7 +455,7 @@ TEST_F(ManyPeers, an_event_that_comes_again_has_its_answer_also_when_its_region_
     EXPECT_EQ(answer, 7030u);
     EXPECT_EQ(execute(2, nullptr), SENNIT_ERR_NOT_REGISTERED);
     EXPECT_EQ(execute(2, memory), SENNIT_OK) << "nothing was carried out before";
-    for (const std::uint16_t bytes : {23, 25, 31})  // the last two are no data of 8 bytes
+    for (const std::uint16_t bytes : {23, 25, 31})  // the last two are not data of 8 bytes
         EXPECT_EQ(execute(100 + std::uint64_t{bytes}, memory, bytes), SENNIT_ERR_ARG);
     EXPECT_EQ(memory[0], std::byte{2});
     expect_sound();
@@ -467,8 +466,8 @@ std::uint64_t store_runs(Rank &, const op::ArrivedEvent &arrived) {
     return 1;
 }
 
-// Broken by runs that are believed before they are checked: one of them leaves the memory, or their
-// lengths are not what came.
+// Broken by runs that are used before they are checked: one of them leaves the memory, or their
+// lengths do not add up to the data.
 TEST_F(ManyPeers, runs_that_leave_the_memory_or_do_not_add_up_are_refused) {
     static constexpr op::EventHandlers kHandlers{nullptr, store_runs};
     op::engine_take_events(rank(), &kHandlers);
@@ -513,7 +512,7 @@ TEST_F(ManyPeers, runs_that_leave_the_memory_or_do_not_add_up_are_refused) {
     expect_sound();
 }
 
-// Broken by a flush or a fence that misses a peer, or asks about one that is not used.
+// Broken by a flush or a fence that misses a peer, or asks about an unused one.
 TEST_F(ManyPeers, a_flush_of_all_is_one_of_those_that_are_used) {
     std::vector<std::uint64_t> numbers(kMany);
     sennit_status status = SENNIT_OK;

@@ -1,6 +1,6 @@
-// The op engine against a transport that does what the test says: starting, cutting, "again",
-// rails, completions, requests. Would break: an order that "again" turns round, a retry that never
-// ends or repeats on the failed rail, a handle that outlives its request.
+// The op engine over a transport that the test controls: starting, cutting, "again", rails,
+// completions, requests. Would break: an order that "again" reverses, a retry that never ends or
+// repeats on the failed rail, a handle that outlives its request.
 #include <numeric>
 #include <random>
 
@@ -53,7 +53,7 @@ TEST_F(EngineTest, again_keeps_operations_to_a_peer_in_the_order_of_starting) {
         requests.push_back(put_nb(1, i * 2000, 1500));
     EXPECT_EQ(fake.held.size(), 2u);
     fake.in_progress = [&] {
-        // The first of what is held is over: room for one more, in the next pump.
+        // Completes the first held operation: the next pump has room for one more.
         if (!fake.held.empty()) fake.complete_later(fake.held.front(), SENNIT_OK);
     };
     for (int i = 0; i < 100; ++i) {
@@ -115,7 +115,7 @@ TEST_F(EngineTest, a_refused_first_piece_fails_the_call_and_leaves_nothing_behin
     EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1), source(), 8, {}),
               SENNIT_ERR_NOT_REGISTERED);
     EXPECT_EQ(rank().engine->records.in_use(), 0u);
-    // The caller has been told; flush has nothing to say.
+    // The call has returned the error; flush has nothing to report.
     EXPECT_EQ(op::engine_flush(rank(), kAnyPeer, Deadline::after(kShort)), SENNIT_OK);
     expect_sound();
 }
@@ -218,7 +218,7 @@ TEST_F(EngineTest, a_rail_that_refuses_is_left_for_another_one_in_the_same_call)
     EXPECT_STREQ(sennit_last_error()->text, "no rail is left");
 }
 
-// Of rank 0, see home_rail().
+// home_rail() of rank 0.
 TEST_F(EngineTest, small_operations_take_the_home_rail_of_their_peer_while_it_is_usable) {
     fake.fake.rails = 2;
     start();
@@ -251,7 +251,7 @@ TEST_F(EngineTest, operations_of_a_peer_between_small_and_large_use_all_rails_in
         put_one();
     EXPECT_EQ(rails, (std::vector<std::uint8_t>{rails[0], rails[1], rails[0], rails[1]}));
     EXPECT_NE(rails[0], rails[1]);
-    // With all of them complete, the rails still take turns.
+    // After all of them are complete, the rails still take turns.
     fake.complete_in_progress = true;
     make_progress(rank());
     rails.clear();

@@ -1,7 +1,7 @@
-// Messages that several tasks bring: their owner counts one with the last of them, in whatever
-// order they come. The target's side called by hand, and the sender's over a fake transport. Would
-// break: an event that comes before all data, or twice; a message that has failed and is taken for
-// a part of another one; a task without the word that tells which message it is of.
+// Messages in several tasks: the owner counts one message with the last task, in any order of
+// arrival. Tests the target's side directly, and the sender's over a fake transport. Would break:
+// an event that comes before all data, or twice; a failed message mistaken for a part of another
+// one; a task without the word that names its message.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRun = 8;
 
-// What the consumer has counted, and of which part it was told. Refused parts are not stored.
+// The tasks that the consumer has counted. Refused parts are not stored.
 struct Counted {
     std::vector<std::uint32_t> words;
     bool refuses = false;
@@ -34,7 +34,7 @@ class PartsTest : public EngineTest {
         static constexpr op::EventHandlers kHandlers{nullptr, consume};
         op::engine_take_events(rank(), &kHandlers);
     }
-    // A task with one run, which goes to the place of its number.
+    // A task with one run, which goes to the place with the task's number.
     sennit_status arrive(std::uint64_t sequence, std::uint32_t word, int from = 1) {
         const std::uint64_t place = sequence % 64 * kRun;
         op::EventTask event{7, 1, 0, word, 0};
@@ -84,7 +84,7 @@ TEST_F(PartsTest, a_message_counts_once_with_the_last_of_its_tasks_in_any_order)
         for (std::size_t i = 0; i < order.size(); ++i) {
             EXPECT_TRUE(told.words.empty());
             EXPECT_EQ(arrive(sequence + order[i], word), SENNIT_OK);
-            // One that comes again does not count again.
+            // A repeated task does not count again.
             EXPECT_EQ(arrive(sequence + order[i], word), SENNIT_OK);
         }
         EXPECT_EQ(told.words, std::vector<std::uint32_t>{word});
@@ -94,7 +94,7 @@ TEST_F(PartsTest, a_message_counts_once_with_the_last_of_its_tasks_in_any_order)
 
 TEST_F(PartsTest, as_many_messages_as_a_window_has_tasks_are_told_apart_and_so_are_senders) {
     listen();
-    // The second task of each comes when the first of all are there.
+    // The second task of each message arrives after the first tasks of all.
     for (const int from : {1, 2})
         for (std::uint32_t i = 0; i < op::kTaskWindow; ++i)
             EXPECT_EQ(arrive(i + 1, parts_word(4090 + i, 2), from), SENNIT_OK);
@@ -107,7 +107,7 @@ TEST_F(PartsTest, as_many_messages_as_a_window_has_tasks_are_told_apart_and_so_a
 
 TEST_F(PartsTest, one_that_has_failed_is_no_part_of_a_later_one_and_a_refused_task_none_at_all) {
     listen();
-    // Its other task never comes, and all messages after it are whole.
+    // Its other task never arrives, and all messages after it are complete.
     EXPECT_EQ(arrive(1, parts_word(0, 2)), SENNIT_OK);
     std::uint64_t sequence = 2;
     for (std::uint32_t message = 1; message <= 2 * op::kTaskWindow; ++message)
@@ -126,7 +126,7 @@ TEST_F(PartsTest, one_that_has_failed_is_no_part_of_a_later_one_and_a_refused_ta
     EXPECT_TRUE(told.words.empty());
 }
 
-// A put of 100 runs, whose tasks lie with the transport until it is destroyed.
+// A put of 100 runs, whose tasks stay with the transport until it is destroyed.
 class SenderTest : public PartsTest {
   protected:
     SenderTest() { fake.fake.task_bytes = transport::kMostTaskBytes; }
@@ -170,8 +170,8 @@ TEST_F(SenderTest, all_tasks_of_a_message_have_one_word_and_those_of_the_next_an
     expect_sound();
 }
 
-// Broken by a payload that is not in the transport's memory, by one that is given back while its
-// operation goes on, or never, and by a put that has room for a part of its payloads alone.
+// Broken by a payload outside the transport's memory, by one that is given back during its
+// operation, or never, and by a put with room for only a part of its payloads.
 TEST_F(SenderTest, payloads_lie_in_the_rooms_of_a_transport_that_has_them) {
     fake.rooms = 5;
     start();

@@ -1,5 +1,5 @@
-// A transport that does what a test tells it: accepts, says "again", refuses, fails rails, and
-// completes in any order. It keeps what it was given, so that the test can look.
+// A transport that the test controls: accepts, answers "again", refuses, fails rails, and completes
+// in any order. It keeps its operations for checks by the test.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class FakeTransport : public transport::Transport {
     explicit FakeTransport(std::size_t memory_bytes) : memory(memory_bytes) {}
 
     transport::Traits fake{"fake", SENNIT_PATH_SIM, false, false, 1, 64, 1024};
-    std::vector<std::byte> memory;  // what handle 1 names, on every peer
-    std::vector<Operation> seen;    // copies of what was accepted, in order
+    std::vector<std::byte> memory;  // the memory of handle 1, on every peer
+    std::vector<Operation> seen;    // copies of accepted operations, in order
     std::deque<Operation *> held;   // accepted, not completed
     std::size_t room = SIZE_MAX;    // accept while fewer are held
     std::set<unsigned> broken_rails;
@@ -31,7 +31,7 @@ class FakeTransport : public transport::Transport {
     bool complete_in_progress = false;  // everything held, in order
     sennit_status refuse_with = SENNIT_OK;
     std::size_t rooms = 0;            // for payloads
-    std::set<std::byte *> rooms_out;  // taken, not given back
+    std::set<std::byte *> rooms_out;  // taken and not given back
     bool postpones = false;           // progress() leaves complete_later() to finish_postponed()
     int progress_calls = 0;
     int hurried = 0;
@@ -42,7 +42,7 @@ class FakeTransport : public transport::Transport {
         held.erase(std::find(held.begin(), held.end(), operation));
         finish(operation, status);
     }
-    // What complete() does, but from the next progress().
+    // Like complete(), but in the next progress().
     void complete_later(Operation *operation, sennit_status status) {
         later_.push_back({operation, status});
     }

@@ -19,7 +19,7 @@ namespace sennit::test {
 
 inline constexpr std::int64_t kLong = 60'000'000'000;
 
-// Ranks as threads of this process, with what went wrong in any of them.
+// Ranks as threads of this process, with the first error of any of them.
 class Job {
   public:
     Job(int ranks, std::string paths, sennit_thread_level level = SENNIT_THREAD_SINGLE)

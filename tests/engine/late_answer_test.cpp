@@ -1,6 +1,6 @@
-// Calls whose answer comes when they have ended by TIMEOUT. Would break: an answer that is written
-// where the call had its variables, a put of the library's own that is read from there, a record
-// that nobody frees.
+// Calls whose answer arrives after they have timed out. Would break: an answer written to the
+// variables of a finished call, a put of the library's own that reads them, a record that nobody
+// frees.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -39,7 +39,7 @@ TEST_F(LateAnswerTest, a_kept_get_writes_to_its_caller_only_while_the_call_lasts
             SENNIT_OK);
         EXPECT_EQ(std::memcmp(into.data(), source(), bytes), 0);
         fake.complete_in_progress = false;
-        // In the midst of submit.
+        // Completes inside submit.
         fake.complete_at_once = true;
         into = before;
         EXPECT_EQ(
@@ -100,7 +100,7 @@ TEST_F(LateAnswerTest, a_kept_task_answers_into_memory_of_its_own) {
               SENNIT_OK);
     answer(4321);
     make_progress(rank());
-    EXPECT_EQ(old, 77u);  // until the request is taken
+    EXPECT_EQ(old, 77u);  // unchanged until the request is taken
     EXPECT_TRUE(is_done(request));
     EXPECT_EQ(old, 4321u);
     EXPECT_EQ(rank().engine->records.in_use(), 0u);
@@ -134,7 +134,7 @@ TEST_F(LateAnswerTest, a_request_that_is_given_up_frees_itself_and_writes_nothin
     expect_sound();
 }
 
-// Broken by a library whose own puts, that it gives up with a team, fail the program's next flush.
+// Broken by a library whose own abandoned puts fail the program's next flush.
 TEST_F(LateAnswerTest, what_the_library_gives_up_is_none_of_the_programs) {
     start();
     std::uint64_t from = 77;
@@ -156,11 +156,11 @@ TEST_F(LateAnswerTest, what_the_library_gives_up_is_none_of_the_programs) {
     expect_sound();
 }
 
-// Fills the stack below its caller, where a call before it had its variables, and lets answers come
-// meanwhile. True if nothing of it was written to.
+// Fills the stack below its caller, where an earlier call had its variables, and lets answers
+// arrive. True if nothing was written to it.
 [[gnu::noinline]] bool stack_is_left_alone(const std::function<void()> &let_answers_come) {
     constexpr std::uint64_t kMark = 0xA5A5A5A5A5A5A5A5u;
-    std::atomic<std::uint64_t> stack[8192];  // atomic, so that nothing is left out or put off
+    std::atomic<std::uint64_t> stack[8192];  // atomic, so that no store is omitted or delayed
     for (std::atomic<std::uint64_t> &word : stack)
         word = kMark;
     let_answers_come();
@@ -168,8 +168,8 @@ TEST_F(LateAnswerTest, what_the_library_gives_up_is_none_of_the_programs) {
                        [](const auto &word) { return word == kMark; });
 }
 
-// A rank that makes no progress carries nothing out: calls that need it end by TIMEOUT, and their
-// answers come when it goes on.
+// A rank that makes no progress executes nothing: calls that need it time out, and their answers
+// come when it continues.
 void expect_stack_left_alone(const char *name,
                              const std::function<sennit_status(sennit_signal, sennit_lock)> &call) {
     Job job(2, "sim:events=0");
@@ -179,14 +179,14 @@ void expect_stack_left_alone(const char *name,
         sennit_signal signal = SENNIT_SIGNAL_NULL;
         sennit_lock lock = SENNIT_LOCK_NULL;
         sennit_gptr gptr = SENNIT_GPTR_NULL;
-        // The home of the lock is rank 0 of the team, and so is the rank that stands.
+        // Rank 0 of the team keeps the lock, and it is the rank that makes no progress.
         if (rank == 0) job.expect(sennit_signal_create(9, 9, 0, &signal), "signal_create");
         job.expect(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &signal, sizeof signal, kLong),
                    "broadcast");
         job.expect(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), "lock_create");
         job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "alloc");
         if (rank == 1) {
-            // Once, so that nothing is left to attach.
+            // Once, so that nothing remains to be attached.
             job.expect(sennit_signal_notify(signal, 0), "signal_add");
             job.expect(sennit_lock_acquire(lock, kLong), "acquire");
             job.expect(sennit_lock_release(lock), "release");
@@ -218,7 +218,7 @@ void expect_stack_left_alone(const char *name,
 }
 
 TEST(late_answers, an_event_that_was_added_in_vain_leaves_the_stack_alone) {
-    // An epoch that is not known to be let in: its answer is waited for.
+    // The sender does not know whether the owner accepts this epoch, so it waits for the answer.
     expect_stack_left_alone("signal_add", [](sennit_signal signal, sennit_lock) {
         return sennit_signal_notify(signal, 2);
     });
@@ -230,9 +230,9 @@ TEST(late_answers, a_lock_that_was_asked_for_in_vain_leaves_the_stack_alone) {
     });
 }
 
-// A call whose time is over makes progress for a collective call that is open, which then gets what
-// the other rank has posted. The way is long, so that no get is over with its first looks; the
-// bound is short for the call alone, so that a slow machine has time for the steps of the way.
+// A call that times out makes progress for an open collective call, which then gets the other
+// rank's post. The delay is long, so that no get is complete at its first checks; the limit is
+// short only for this call, so that a slow machine has time for the delayed steps.
 TEST(late_answers, a_call_whose_time_is_over_does_not_end_a_collective_call) {
     Job job(2, "sim:delay=2000");
     std::atomic<bool> has_posted{false};

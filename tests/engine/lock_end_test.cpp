@@ -1,7 +1,6 @@
-// Locks whose holder or keeper ends, with ranks as threads and on message paths, where a lock's
-// words are a round trip away. Processes that are killed are in tests/faults/. Would break: a
-// holder that stays in the word, a death that nobody is told or that is told twice, a wait that
-// does not end.
+// Locks whose holder or keeper ends, with ranks as threads and on message paths, where the lock's
+// words are a round trip away. tests/faults/ kills processes. Would break: a holder that stays in
+// the word, a death that is reported never or twice, a wait that does not end.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -16,17 +15,17 @@ namespace {
 
 constexpr int kRanks = 3;
 constexpr int other_of(int one, int another) {
-    return 3 - one - another;  // of the numbers 0, 1 and 2
+    return 3 - one - another;  // of the ranks 0, 1 and 2
 }
 
-// What the ranks of one job share outside Sennit. Whoever waits for it makes progress meanwhile.
+// State that the ranks of one job share outside Sennit. A rank that waits for it makes progress.
 struct Scene {
     std::atomic<int> made{0};  // ranks that have the lock's handle
     std::atomic<bool> held{false};
     std::atomic<bool> left{false};
-    std::atomic<int> told{0};     // calls that gave OWNER_DIED
+    std::atomic<int> told{0};     // calls that returned SENNIT_ERR_OWNER_DIED
     std::atomic<int> entered{0};  // ranks that had the lock after the victim
-    std::atomic<int> inside{-1};  // who has it
+    std::atomic<int> inside{-1};  // the rank with the lock
     std::atomic<int> through{0};
 };
 
@@ -45,7 +44,7 @@ struct OneRank {
         if (status == SENNIT_OK) ++scene.made;
     }
 
-    // In lockstep a rank that waits must make progress. False: the peer is lost, or this rank.
+    // In lockstep a waiting rank must make progress. False: the peer or this rank is lost.
     bool look(int peer) const {
         std::uint64_t word = 0;
         return sennit_get(&word, sennit_gptr_at(segment, peer), 8) == SENNIT_OK;
@@ -60,8 +59,8 @@ struct OneRank {
             return;
         }
     }
-    // The lock's first word, at rank 0, counts its changes: taking it and joining its queue are
-    // one.
+    // The lock's first word, at rank 0, counts its changes: taking it and joining its queue are one
+    // change each.
     void wait_for_changes(std::uint64_t least) const {
         std::uint64_t word = 0;
         const auto have_come = [&] {
@@ -98,7 +97,7 @@ struct OneRank {
         ++scene.entered;
         if (scene.inside.exchange(-1) != rank) job.note("another rank came in meanwhile");
     }
-    // One of the two that are left: takes the lock once and waits for the other one.
+    // One of the two survivors: takes the lock once and waits for the other one.
     void take_after(int victim) const {
         be_inside(sennit_lock_acquire(lock, kLong));
         job.expect(sennit_lock_release(lock), "sennit_lock_release");
@@ -161,7 +160,7 @@ TEST(lock_end, a_holder_that_finalizes_frees_the_lock_for_the_next_who_is_told) 
                 const OneRank one(job, scene, rank);
                 if (rank == victim) return one.acquire_first();
                 one.wait_for(1 - rank, [&] { return scene.held.load(); });
-                // It meets the holder's finalize, which says so where load and store lead.
+                // It meets the holder's finalize, which reports it on paths with load and store.
                 job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
                 one.take_after(victim);
             },
@@ -170,7 +169,7 @@ TEST(lock_end, a_holder_that_finalizes_frees_the_lock_for_the_next_who_is_told) 
     }
 }
 
-// Rank 0 keeps the lock's words, rank 1 holds it and cannot let go of it, rank 2 cannot get it.
+// Rank 0 keeps the lock's words, rank 1 holds it and cannot release it, rank 2 cannot get it.
 void expect_lost(const OneRank &one, std::atomic<int> &lost) {
     if (one.rank == 1) {
         if (sennit_lock_release(one.lock) == SENNIT_ERR_PEER_LOST) ++lost;
@@ -227,7 +226,7 @@ TEST(lock_end, once_its_keeper_has_left_every_call_of_a_lock_is_peer_lost) {
                     return;
                 }
                 job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "its last barrier");
-                // Ranks of a process share mappings: a get now would be one from freed memory.
+                // Ranks of a process share mappings: a get now would read freed memory.
                 one.wait_for(other_of(rank, 0), [&] { return scene.left.load(); });
                 expect_lost(one, lost);
             },
@@ -237,7 +236,7 @@ TEST(lock_end, once_its_keeper_has_left_every_call_of_a_lock_is_peer_lost) {
     }
 }
 
-// Visits of a lock in all forms, and where they had got to when the network lost the victim.
+// Visits of a lock in all forms, and their state when the network lost the victim.
 class Visitor {
   public:
     Visitor(const OneRank &one, int victim, std::uint64_t seed)
@@ -271,8 +270,8 @@ class Visitor {
     }
 
   private:
-    // In lockstep nothing happens between this and the next call. What was complete before the rank
-    // died is handed to it after, so that a look succeeds says nothing.
+    // In lockstep nothing happens between this call and the next. Operations that were complete
+    // before the death are still handed to the rank, so a successful look() proves nothing.
     bool dead(sennit_status status) const {
         if (one_.rank != victim_) return false;
         return status == SENNIT_ERR_PEER_LOST || !one_.look(0) || one_.is_dead();
@@ -318,7 +317,7 @@ TEST(lock_end, a_lock_outlives_a_rank_that_is_killed_at_any_step) {
         ASSERT_LE(scene.told, 1) << "seed " << seed;
         told += scene.told;
     }
-    // Else the deaths were never where they matter.
+    // Otherwise no death ever happened at a critical step.
     EXPECT_GT(told, 0);
 }
 

@@ -1,8 +1,8 @@
-// The op engine over the path sim against a sequential oracle: random programs of two to four ranks
-// that one thread drives, over networks drawn from the seed: rails that overtake, full queues,
-// pieces down to a word, failing rails, a dying rank. Would break: a byte lost or written twice too
-// late, a completion before its data, a fence or flush that forgets an operation, an error that is
-// lost, an invariant of the engine. A failing seed is printed and repeats exactly.
+// The op engine over the path sim, with a sequential oracle: one thread drives random programs of
+// two to four ranks, over random networks: rails that overtake, full queues, pieces down to a word,
+// failing rails, a dying rank. Would break: a lost byte or a late second write, a completion before
+// its data, a fence or flush that misses an operation, a lost error, a broken invariant of the
+// engine. A failing seed is printed and repeats exactly.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -39,7 +39,7 @@ struct Shape {
                          "+depth=" + std::to_string(1 + random() % 8) +
                          "+delay=" + std::to_string(1 + random() % 40) +
                          "+max_piece=" + std::to_string(8 << random() % 5);
-        for (std::uint64_t rail = 1; rail < rails; ++rail) {  // rail 0 stays
+        for (std::uint64_t rail = 1; rail < rails; ++rail) {  // rail 0 works
             if (random() % 2 == 0) continue;
             shape.rail_fails = true;
             shape.settings +=
@@ -87,7 +87,7 @@ class Model {
     std::string fault;
     transport::sim::Counters counters{};
     std::size_t certain = 0;
-    int lost = 0;  // operations that ended with PEER_LOST
+    int lost = 0;  // operations that ended with SENNIT_ERR_PEER_LOST
 
   private:
     struct Open {
@@ -101,7 +101,7 @@ class Model {
         if (fault.empty() && !what.empty()) fault = what;
     }
 
-    // May an operation between the two fail with this status now?
+    // Notes an error unless an operation between the two may fail with this status now.
     void judge(sennit_status status, int rank, int peer) {
         if (status == SENNIT_OK) return;
         const bool death = shape_.victim >= 0 && world_.counters().steps >= shape_.death &&
@@ -144,7 +144,7 @@ class Model {
             (rank + 1 + static_cast<int>(draw(static_cast<unsigned>(shape_.ranks) - 1))) %
             shape_.ranks;
         const bool is_put = draw(3) != 0;
-        // Mostly few places, so that operations meet.
+        // Mostly few places, so that operations overlap.
         const std::uint64_t offset = draw(2) == 0 ? draw(64) : draw(kBytes);
         const unsigned most = static_cast<unsigned>(kBytes - offset);
         const unsigned bytes = draw(std::min(most, draw(4) == 0 ? 300u : 24u) + 1);
@@ -202,12 +202,12 @@ class Model {
         std::vector<Oracle::Operation *> &open = implicit_[SimWorld::at(rank)];
         for (Oracle::Operation *operation : open) {
             if (peer != kAnyPeer && operation->owner != peer) continue;
-            // With a dead rank among them it is not known which of its operations were good.
+            // With a dead rank involved, the success of each operation is unknown.
             const bool doubt = shape_.victim == rank || shape_.victim == operation->owner;
             finish(operation, doubt ? SENNIT_ERR_PEER_LOST : SENNIT_OK);
         }
         std::erase_if(open, [&](const Oracle::Operation *operation) { return operation->over; });
-        // Puts with a request are at their target as well, although the request stays.
+        // Puts with a request have arrived as well, although the request stays.
         if (shape_.victim >= 0) return;
         for (const Open &pending : requests_[SimWorld::at(rank)])
             if (pending.operation->is_put && (peer == kAnyPeer || pending.operation->owner == peer))
@@ -251,10 +251,10 @@ void run_seeds(std::uint64_t first, std::uint64_t end, Sum *sum) {
 
 TEST(model, engine_over_sim_agrees_with_the_oracle_for_many_seeds) {
     Sum sum;
-    // 400, or a share of them under a sanitizer.
+    // 400 seeds, or a share of them under a sanitizer.
     constexpr unsigned kSeeds = 400 / SENNIT_TEST_SHARE;
     run_seeds(1, 1 + kSeeds, &sum);
-    // That the runs were about something.
+    // The runs covered these cases.
     EXPECT_GT(sum.with_death, 60 / SENNIT_TEST_SHARE);
     EXPECT_GT(sum.with_rail_failure, 60 / SENNIT_TEST_SHARE);
     EXPECT_GT(sum.agains, 10'000u / SENNIT_TEST_SHARE);

@@ -1,7 +1,7 @@
-// What the memory of all ranks may hold, and what a get may return, after operations of which only
-// start and completion are known. For every byte it keeps the writes that may have come last:
-// a completed write ends all that were complete before it started, or that a fence or the order of
-// its path put before it. Knows nothing of how operations are carried out.
+// The possible contents of all ranks' memory, and the possible results of a get, after operations
+// of which only start and completion are known. For every byte it keeps the candidates for the last
+// write: a completed write removes all that were complete before its start, or that a fence or the
+// order of its path put before it. It does not depend on the implementation of operations.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,11 @@ class Oracle {
         std::uint64_t started = 0;
         std::uint64_t done = 0;  // 0: not yet
         std::uint64_t fence = 0;
-        std::vector<std::byte> buffer;  // private buffer of the operation, stays where it is
+        std::vector<std::byte> buffer;  // private buffer of the operation, never moved
         std::vector<Values> allowed;    // of a get, per byte
     };
 
-    // `in_order`: puts of one rank to another arrive in the order of starting.
+    // `in_order`: puts from one rank to another arrive in the order of their start.
     Oracle(int ranks, std::size_t bytes, bool in_order)
         : in_order_(in_order),
           fences_(static_cast<std::size_t>(ranks)),
@@ -48,7 +48,7 @@ class Oracle {
                 cell.push_back({0, std::byte{0}});
     }
 
-    // The operation lives as long as the oracle.
+    // The operation exists as long as the oracle.
     Operation *start(int from, int owner, bool is_put, std::uint64_t offset,
                      std::vector<std::byte> buffer) {
         const std::lock_guard<std::mutex> guard(lock_);
@@ -75,7 +75,7 @@ class Oracle {
         return &made;
     }
 
-    // Returns what is wrong, or "".
+    // Returns the error, or "".
     std::string finish(Operation *operation, bool good) {
         const std::lock_guard<std::mutex> guard(lock_);
         if (operation->over) return "";
@@ -102,7 +102,7 @@ class Oracle {
         ++fences_[static_cast<std::size_t>(from)];
     }
 
-    // Compares the memory of a rank, when nothing is under way.
+    // Compares the memory of a rank when no operation is pending.
     std::string check(int owner, const std::byte *memory) const {
         const std::lock_guard<std::mutex> guard(lock_);
         const std::vector<Cell> &cells = cells_[static_cast<std::size_t>(owner)];
@@ -116,7 +116,7 @@ class Oracle {
         return "";
     }
 
-    // Bytes of which only one value is possible: a measure of how sharp the oracle was.
+    // The number of bytes with a single possible value: a measure of the oracle's precision.
     std::size_t certain() const {
         std::size_t count = 0;
         for (const auto &memory : cells_)

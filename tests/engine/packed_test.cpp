@@ -1,6 +1,6 @@
-// Runs in payloads: what is packed and spread is what a plain copy moves. Would break: a run that
-// is lost or cut at the end of a payload, a size that is not what is filled, an offset that is
-// counted from elsewhere.
+// Runs in payloads: packing and spreading moves the same bytes as a plain copy. Would break: a run
+// that is lost or cut at the end of a payload, a size that differs from the filled bytes, an offset
+// with the wrong origin.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<std::byte> pattern(Draw &draw) {
     return made;
 }
 
-// The middles of both sides are the named places.
+// The named places are in the middle of both sides.
 void expect_as_copied(const op::Layout &layout, std::size_t room, Draw &draw) {
     const std::vector<std::byte> local = pattern(draw);
     std::vector<std::byte> wanted(kSide);

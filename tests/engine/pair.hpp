@@ -1,4 +1,4 @@
-// Two ranks on the path sim, one of which sends the other events with its puts.
+// Two ranks on the path sim; one sends events with its puts to the other.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,17 +15,17 @@ namespace sennit::test {
 
 inline constexpr std::size_t kBytes = op::kSharedFromBytes;  // each rail gets a part
 inline constexpr std::int64_t kShort = 50'000'000;
-inline constexpr std::size_t kRides = 600;  // more than a task brings on sim
+inline constexpr std::size_t kRides = 600;  // more than a task of sim brings
 
-// Rank 1 has memory and a signal, the last of several; rank 0 has attached the block.
+// Rank 1 has memory and a signal, the last of several; rank 0 attaches the block.
 struct Pair {
     Job &job;
     int rank;
     sennit_gptr memory = SENNIT_GPTR_NULL;
     sennit_signal arrived = SENNIT_SIGNAL_NULL;  // on both ranks
-    sennit_signal other = SENNIT_SIGNAL_NULL;    // made before it, on rank 1
+    sennit_signal other = SENNIT_SIGNAL_NULL;    // the signal before it, on rank 1
     sennit_peer_block block = SENNIT_PEER_BLOCK_NULL;
-    sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;  // the same, for another thread
+    sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;  // attached again, for another thread
 
     Pair(Job &the_job, int the_rank, std::uint32_t events, int signals = 1)
         : job(the_job), rank(the_rank) {
@@ -56,8 +56,8 @@ struct Pair {
         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
         ok(sennit_put_notify_with(block, 0, data.data(), bytes, &notice), "put_notify");
     }
-    // A message that the checks of a notified put would refuse, with completion data once the owner
-    // has given an index. Returns what flush tells.
+    // Sends a message that a notified put's checks would refuse, with completion data once the
+    // owner has given an index. Returns the flush's status.
     sennit_status forge(sennit_signal signal, std::uint64_t epoch) const {
         Rank &self = *current_rank();
         signal::Prepared prepared;
@@ -71,7 +71,7 @@ struct Pair {
            "start_with_event");
         return sennit_flush(1, kLong);
     }
-    // Two epochs of one event each pass. From then on the messages of rank 0 ride.
+    // Two epochs of one event each. Afterwards rank 0's messages use completion data.
     void pass(std::size_t bytes = kRides) const {
         for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
             if (rank == 0) put(bytes, epoch);
@@ -86,7 +86,7 @@ struct Pair {
         ok(sennit_signal_remaining(arrived, &events), "remaining");
         return events;
     }
-    // Until what is under way has come.
+    // Until pending messages have arrived.
     void progress() const {
         for (int i = 0; i < 200; ++i)
             ok(sennit_flush_all(kLong), "flush_all");

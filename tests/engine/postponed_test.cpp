@@ -1,6 +1,6 @@
 // Completions that a transport postpones (Transport::finish_postponed). Would break: a test or
-// flush that needs another call for a completion that has arrived, a window or fence that waits for
-// one, a peer that is asked for answers which have arrived.
+// flush that needs another call to see an arrived completion, a window or fence that waits for one,
+// a peer that is asked for arrived answers.
 #include "engine_fixture.hpp"
 
 namespace sennit::test {
@@ -52,7 +52,7 @@ TEST_F(PostponedTest, one_test_of_a_request_finds_its_completion) {
 
 TEST_F(PostponedTest, one_test_of_a_flush_finds_the_last_completion) {
     start();
-    // Also while the peer has been asked for its answers.
+    // Also after the peer has been asked for its answers.
     for (int i = 0; i < 2; ++i) {
         post_event();
         std::uint64_t numbers[3] = {};

@@ -1,6 +1,6 @@
-// A random program of all ranks through the public interface, checked against the oracle:
-// allocation, put, get, every kind of wait, flush, fence, barrier and free. Drawn from a seed, so
-// that over a path in lockstep it repeats exactly.
+// A random program of all ranks through the public interface, checked by the oracle: allocation,
+// put, get, every kind of wait, flush, fence, barrier and free. Drawn from a seed, so over a path
+// in lockstep it repeats exactly.
 #pragma once
 
 #include <sennit/sennit.h>
@@ -18,20 +18,20 @@ namespace sennit::test {
 
 struct Network {
     int ranks = 2;
-    bool in_order = false;  // puts of a pair arrive in the order of starting
+    bool in_order = false;  // puts of a pair arrive in the order of their start
     bool self_too = true;   // ranks also put to themselves, which is a plain copy
     std::string paths;
 };
 
-// A segment of the world and what is known of its content.
+// A segment of the world and the oracle of its contents.
 struct Shared {
     sennit_gptr gptr = SENNIT_GPTR_NULL;
     std::size_t bytes = 0;
     std::unique_ptr<Oracle> oracle;
 };
 
-// One seed's program: rounds of random operations, between them collective calls that all ranks
-// draw alike.
+// The program of one seed: rounds of random operations, separated by collective calls that all
+// ranks draw alike.
 class Program {
   public:
     Program(std::uint64_t seed, int rounds, Network network)
@@ -53,7 +53,7 @@ class Program {
   private:
     static constexpr std::size_t kSegments = 3;
 
-    // What one rank does.
+    // The program of one rank.
     class Body {
       public:
         Body(Program &program, int rank)
@@ -84,7 +84,8 @@ class Program {
 
         unsigned draw(std::size_t limit) { return static_cast<unsigned>(random_() % limit); }
 
-        // Everybody frees what is in the slot, checked, and allocates anew unless bytes is 0.
+        // All ranks check and free the segment in the slot, and allocate a new one unless `bytes`
+        // is 0.
         void replace(std::size_t slot, std::size_t bytes) {
             Shared &shared = program_.segments_[slot];
             if (shared.oracle != nullptr) {
@@ -184,7 +185,7 @@ class Program {
             job_.note(pending.shared->oracle->finish(pending.operation, true));
         }
 
-        // Takes the requests that are {0} now off the list.
+        // Removes finished requests (handle 0) from the list.
         void collect(const std::vector<sennit_request> &requests) {
             std::vector<Open> left;
             for (std::size_t i = 0; i < open_.size(); ++i) {
@@ -245,7 +246,7 @@ class Program {
             collect(all);
         }
 
-        // Implicit operations and all puts towards `owner` (-1: all) are over.
+        // Implicit operations and all puts to `owner` (-1: all ranks) are complete.
         void flushed(int owner) {
             for (const Open &pending : implicit_)
                 if (owner < 0 || pending.operation->owner == owner) over(pending);
@@ -267,7 +268,7 @@ class Program {
         Program &program_;
         Job &job_;
         int rank_;
-        std::mt19937_64 random_;  // of this rank
+        std::mt19937_64 random_;  // for this rank
         std::mt19937_64 common_;  // drawn alike by all
         std::vector<Open> open_;
         std::vector<Open> implicit_;

@@ -1,6 +1,6 @@
-// How a large operation is divided over rails that are not equally fast, as the engine does it: by
-// the functions of op/rail_load.hpp, on rails that are simulated. Would break: equal parts, for
-// which the slow rail keeps all others waiting; pieces of equal rails that are smaller than need
+// Division of a large operation over rails of different speeds: the functions of op/rail_load.hpp,
+// called like the engine does, on simulated rails. Would break: equal parts, with which the slow
+// rail delays all others; pieces on equal rails that are smaller than necessary.
 // be.
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 namespace sennit::test {
 namespace {
 
-// Bytes a nanosecond over all rails, of operations one after the other; the first few are not
-// counted, since nothing is known yet.
+// The rate of all rails in bytes per nanosecond, for operations one after the other; the first few
+// do not count, because the rates are unknown.
 double rate_over(const std::vector<double> &rails, std::uint64_t bytes) {
     constexpr int kOperations = 20;
     constexpr int kNotCounted = 4;
@@ -57,7 +57,7 @@ TEST(rail_load, rails_get_parts_in_proportion_to_what_they_do) {
     EXPECT_GT(rate_over({3, 1}, kBytes), 0.95 * 4);
     EXPECT_GT(rate_over({1, 2}, kBytes), 0.9 * 3);
     EXPECT_GT(rate_over({0.1, 0.4, 0.7}, kBytes), 0.9 * 1.2);
-    EXPECT_GT(rate_over({1, 1.3}, kBytes), 0.85 * 2.3);  // alike: one piece for each
+    EXPECT_GT(rate_over({1, 1.3}, kBytes), 0.85 * 2.3);  // similar rails: one piece each
     EXPECT_GT(rate_over({1, 10}, kBytes), 0.9 * 11);
 }
 
@@ -72,10 +72,10 @@ TEST(rail_load, equal_rails_get_one_piece_each) {
     EXPECT_EQ(op::share_of(loads, 5, 6 << 20), 3u << 20) << "a slow rail that is not usable";
 }
 
-// What an operation of 1 MiB goes by: one part each, or more.
+// Two rails for operations of 1 MiB: one part each, or more.
 class Shared {
   public:
-    // Each part takes as long as its rail needs at `rates`.
+    // Each part takes its time at `rates`. Returns whether the operation has equal parts.
     bool is_divided_evenly(const double (&rates)[2]) {
         constexpr std::uint64_t kBytes = 1 << 20;
         const bool is_even = op::share_of(m_loads, 3, kBytes) == kBytes / 2;
@@ -93,8 +93,8 @@ class Shared {
     std::int64_t m_now = 1;
 };
 
-// Broken by parts that follow what others do on the rails at the moment: it has changed when the
-// next operation comes.
+// Broken by parts that follow the momentary load by others: it will have changed at the next
+// operation.
 TEST(rail_load, equal_rails_stay_equal_where_others_use_one_of_them_now_and_then) {
     constexpr double kKinds[][2] = {{1, 1}, {0.5, 1}, {1, 0.5}, {0.5, 1}, {0.5, 0.5}};
     Shared shared;
@@ -129,7 +129,7 @@ TEST(rail_load, a_rail_that_had_nothing_to_do_while_others_had_is_tried_again) {
     EXPECT_EQ(loads[1].rate, 0);
 }
 
-// Broken by a rate that is taken over the time in which a rail had nothing to do.
+// Broken by a rate that includes a rail's idle time.
 TEST(rail_load, a_rail_is_not_slow_because_it_had_nothing_to_do) {
     op::RailLoad load;
     for (std::int64_t now = 1; now < 100; ++now) {

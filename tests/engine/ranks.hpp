@@ -1,5 +1,5 @@
-// Rank objects for tests of the op engine and of transports, made by hand: what sennit_init does is
-// not under test here. Each has a control block and segments in plain memory of this process.
+// Rank objects for tests of the op engine and of transports, without sennit_init, which these tests
+// do not cover. Each has a control block and segments in plain memory of this process.
 #pragma once
 
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ class Ranks {
                 throw std::runtime_error("no memory for the peers");
             for (int peer = 0; peer < size; ++peer)
                 (void)rank->peers.make(peer);
-            // Anonymous pages: the table of records is large and hardly used.
+            // Anonymous pages: most of the large table of records is never touched.
             void *memory = mmap(nullptr, sizeof(ControlBlock), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (memory == MAP_FAILED) throw std::runtime_error("no memory for a control block");
@@ -58,7 +58,7 @@ class Ranks {
     int size() const { return static_cast<int>(ranks_.size()); }
     Rank &operator[](int rank) { return *ranks_[static_cast<std::size_t>(rank)]; }
 
-    // A segment of `bytes` at `memory`, as its owner would publish it.
+    // Publishes a segment of `bytes` bytes at `memory` like its owner.
     SegmentRecord &publish(int owner, std::uint32_t slot, std::uint32_t id, void *memory,
                            std::size_t bytes) {
         SegmentRecord &record = (*this)[owner].control->records[slot];
@@ -88,7 +88,8 @@ struct EventLog {
     }
 };
 
-// Ranks joined by the path sim, each with one segment of `bytes` that all others have attached.
+// Ranks connected by the path sim, each with one segment of `bytes` bytes that all others have
+// attached.
 class SimWorld {
   public:
     static constexpr std::uint32_t kSlot = 5;
@@ -121,7 +122,7 @@ class SimWorld {
         transport::sim::release_world(world);
     }
 
-    // Engines are made only where a test wants them.
+    // Only for tests that need engines.
     void make_engines() {
         for (int rank = 0; rank < ranks.size(); ++rank)
             check(op::engine_create(ranks[rank]));

@@ -1,5 +1,5 @@
-// Tables of transports with a path that no build takes by default, and with a mistake: the template
-// in the place of another path.
+// A table of transports with a path that no build uses by default, and with an error: the template
+// in another path's place.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,11 +8,11 @@
 #include "program.hpp"
 #include "transport/template/template.hpp"
 
-// Found by the linker before the table in the library.
+// The linker finds this table before the library's.
 namespace sennit::transport {
 const Maker kMakers[] = {
     {SENNIT_PATH_SIM, true, make_template},
-    {SENNIT_PATH_MPI, false, make_template},  // the mistake: traits() has the number of sim
+    {SENNIT_PATH_MPI, false, make_template},  // the error: traits() has the number of sim
     {SENNIT_PATH_NONE, false, nullptr},
 };
 }  // namespace sennit::transport
@@ -32,7 +32,7 @@ TEST(registry, a_path_that_is_not_taken_by_default_says_how_to_take_it) {
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a list of names that is not the table.
+// Broken by a list of names that differs from the table.
 TEST(registry, an_unknown_path_is_refused_with_the_names_of_this_build) {
     sennit_bootstrap bootstrap;
     ASSERT_EQ(sennit_bootstrap_inproc_create(1, &bootstrap), SENNIT_OK);
@@ -45,7 +45,7 @@ TEST(registry, an_unknown_path_is_refused_with_the_names_of_this_build) {
     EXPECT_EQ(sennit_bootstrap_inproc_destroy(1, &bootstrap), SENNIT_OK);
 }
 
-// Broken by a copied transport that still has the name and number of its model.
+// Broken by a copied transport that still has its model's name and number.
 TEST(registry, a_table_and_traits_with_different_paths_are_found) {
     if constexpr (kChecksInvariants) {
         EXPECT_DEATH(

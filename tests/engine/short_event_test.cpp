@@ -1,6 +1,6 @@
-// Events that engine_post_short() sends by fewer steps. Would break: a task that differs from
-// that of engine_start(), an event that overtakes queued operations or a fence, data in a segment
-// that has ended, a record that is lost when the transport refuses the task.
+// Events that engine_post_short() sends in fewer steps. Would break: a task that differs from that
+// of engine_start(), an event that overtakes queued operations or a fence, data in a segment that
+// has ended, a record that is lost when the transport refuses the task.
 #include <array>
 
 #include "base/fail.hpp"
@@ -10,7 +10,7 @@
 namespace sennit::test {
 namespace {
 
-// Notes the tasks, and refuses what the test says.
+// Notes the tasks, and refuses operations on the test's request.
 class Noting final : public Between {
   public:
     using Between::Between;
@@ -52,7 +52,7 @@ class Noting final : public Between {
 // Rank 0 of a Pair whose signal counts kEvents in its epoch 0.
 constexpr std::uint32_t kEvents = 1000;
 constexpr std::size_t kInside = op::ShortEvent::kMostInside;
-constexpr std::size_t kMostBytes = 400;  // fits into a task of sim
+constexpr std::size_t kMostBytes = 400;  // fits in a task of sim
 struct Sender {
     const Pair &pair;
     Rank &rank = *current_rank();
@@ -119,7 +119,7 @@ void run(const std::function<void(Sender &, Noting &)> &body) {
     EXPECT_EQ(job.fault, "");
 }
 
-// Expects the last two tasks of the transport to be the same, but for their numbers.
+// Expects the last two tasks of the transport to be equal except for their numbers.
 void expect_same(const Noting &noting) {
     ASSERT_EQ(noting.tasks.size(), 2u);
     const transport::Operation &mine = noting.tasks[0].operation;
@@ -173,8 +173,8 @@ TEST(short_event, several_messages_and_the_current_epoch_go_in_it_too) {
     });
 }
 
-// A plan of one put with data that fits into its message: by the short way, and otherwise after a
-// fence.
+// A plan of one put whose data fits in its message: once by the short way, and once after a fence
+// by the other way.
 TEST(short_event, it_is_the_message_of_a_plan) {
     run([](Sender &sender, Noting &noting) {
         const Pair &pair = sender.pair;

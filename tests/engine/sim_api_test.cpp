@@ -1,6 +1,6 @@
-// The public interface over the path sim beyond random programs: local allocations, a death in
+// The public interface over the path sim beyond random programs: local allocations, a death during
 // every kind of wait, lost rails, many threads, an end with open requests. Would break: a wait that
-// does not end, an error that is not PEER_LOST, a request that finalize forgets.
+// does not end, an error other than SENNIT_ERR_PEER_LOST, a request that finalize misses.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -31,8 +31,8 @@ TEST(sim_api, the_path_is_sim_and_there_is_no_pointer_to_a_peer) {
     EXPECT_EQ(job.fault, "");
 }
 
-// Would break: a barrier with a request that waits for what was put before, or one that meets
-// before that is complete.
+// Would break: a barrier with a request that waits for an earlier put, or one that completes before
+// that put.
 TEST(sim_api, a_barrier_with_a_request_returns_while_a_put_is_under_way) {
     Job job(2, "sim:delay=20000+seed=3");
     std::atomic<bool> has_allocated{false};
@@ -42,7 +42,7 @@ TEST(sim_api, a_barrier_with_a_request_returns_while_a_put_is_under_way) {
         sennit_gptr word = SENNIT_GPTR_NULL;
         job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &word), "sennit_alloc");
         if (rank == 1) has_allocated = true;
-        // Steps of the other rank count too.
+        // Steps of the other rank would count too.
         while (!has_allocated)
             std::this_thread::yield();
         sennit_request request = SENNIT_REQUEST_NULL;
@@ -67,7 +67,7 @@ TEST(sim_api, a_barrier_with_a_request_returns_while_a_put_is_under_way) {
         job.expect(sennit_free(word), "sennit_free");
     });
     EXPECT_EQ(job.fault, "");
-    // The put takes thousands.
+    // The put takes thousands of steps.
     EXPECT_LT(steps, 1000u);
 }
 
@@ -98,14 +98,14 @@ TEST(sim_api, an_allocation_of_one_rank_is_reached_by_who_gets_the_pointer) {
     }
 }
 
-// A call that two ranks repeat until it fails, while the third lives and then dies.
+// A call that two ranks repeat until it fails, while the third one lives and then dies.
 struct Waiting {
     const char *name;
     std::function<sennit_status(sennit_gptr there, std::byte *local)> call;
-    bool collective = false;  // the one that dies calls it as well
+    bool collective = false;  // the dying rank calls it as well
 };
 
-// After two operations that may have started, or not.
+// Ends two operations, which may not have started.
 sennit_status both(sennit_status status, sennit_request *requests) {
     const sennit_status own = sennit_wait_all(2, requests, kLong);
     return status != SENNIT_OK ? status : own;
@@ -116,7 +116,7 @@ std::vector<Waiting> waits_for_requests() {
         const sennit_status status = sennit_put_nb(there, local, 64, &requests[0]);
         return status != SENNIT_OK ? status : sennit_get_nb(local + 64, there, 64, &requests[1]);
     };
-    // A call that could not start has left {0}, or a request whose wait ends like it.
+    // If the call did not start, the request is {0} or its wait ends with the same error.
     return {
         {"wait",
          [nb](auto there, auto *local) {
@@ -247,10 +247,10 @@ std::vector<Waiting> calls_that_wait() {
     };
 }
 
-// Returns what went wrong, or "". Each rank is the one that dies in turn, rank 0 among them.
+// Returns the error, or "". Every rank dies in turn, including rank 0.
 std::string die_in(const Waiting &waiting, int seed) {
     const int victim = seed % 3;
-    // In lockstep the step of the death is set; else the rank ends itself after some calls.
+    // In lockstep the step of the death is fixed; otherwise the rank kills itself after some calls.
     const bool lockstep = seed % 4 != 0;
     std::string settings = "sim:rails=2+order=0+depth=2+delay=15+seed=" + std::to_string(seed);
     if (lockstep)
@@ -281,7 +281,7 @@ std::string die_in(const Waiting &waiting, int seed) {
                          : waiting.call(sennit_gptr_at(gptr, victim), local.data());
         }
         if (status != SENNIT_ERR_PEER_LOST) job.expect(status, waiting.name);
-        // The survivors still reach each other.
+        // The survivors can still reach each other.
         if (role == 1) {
             job.expect(sennit_put(sennit_gptr_at(gptr, second), local.data(), 64), "late put");
             job.expect(sennit_flush(second, kLong), "late flush");
@@ -301,7 +301,7 @@ TEST(sim_api, a_death_ends_every_kind_of_wait_with_peer_lost) {
                 ASSERT_EQ(die_in(waiting, seed), "") << waiting.name << ", seed " << seed;
 }
 
-// A rank that sends to the next one in every epoch, and waits for the one before it.
+// A rank that sends to the next one in every epoch, and waits for the previous one.
 class Sender {
   public:
     sennit_status begin() {
@@ -409,7 +409,7 @@ TEST(sim_api, without_a_rail_left_operations_fail_with_fabric) {
         std::byte local[64] = {};
         while (status == SENNIT_OK)
             status = sennit_put(sennit_gptr_at(gptr, 1 - rank), local, 64);
-        // The one that hears of it first may have left when the other looks.
+        // The rank that notices it first may have left before the other one does.
         if (status == SENNIT_ERR_PEER_LOST) return;
         if (status != SENNIT_ERR_FABRIC) job.expect(status, "sennit_put");
         ++told;
@@ -426,7 +426,7 @@ TEST(sim_api, threads_run_freely_without_lockstep) {
             sennit_gptr gptr = SENNIT_GPTR_NULL;
             job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 4 * 256, 0, 0, &gptr), "sennit_alloc");
             for (int round = 1; round <= 10; ++round) {
-                // Everybody writes its own part at everybody.
+                // Every rank writes its own part at every rank.
                 std::vector<std::byte> mine(256, static_cast<std::byte>(round * 4 + rank));
                 for (int peer = 0; peer < 4; ++peer)
                     job.expect(
@@ -477,7 +477,7 @@ TEST(sim_api, lockstep_ends_with_a_message_when_a_rank_blocks_elsewhere) {
         job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
         sennit_gptr gptr = SENNIT_GPTR_NULL;
         job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &gptr), "sennit_alloc");
-        // Rank 0 waits for a thread that needs the turn which rank 0 has.
+        // Rank 0 has the turn and waits for a thread that needs it.
         while (rank == 0 && !other_is_through.load())
             std::this_thread::yield();
         std::uint64_t word = 0;
@@ -491,7 +491,7 @@ TEST(sim_api, lockstep_ends_with_a_message_when_a_rank_blocks_elsewhere) {
     EXPECT_EQ(messages.load(), 1);
 }
 
-// Broken by a test that waits: nothing of rank 1 moves before rank 0 has made all its tests.
+// Broken by a test that waits: rank 1 makes no progress before rank 0 has made all its tests.
 TEST(sim_api, a_test_of_what_only_a_sleeping_rank_can_do_says_not_done_at_once) {
     Job job(2, "sim:rails=2");
     std::atomic<bool> ready{false};

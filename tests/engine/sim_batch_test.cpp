@@ -1,5 +1,5 @@
 // Batches of notified calls over the path sim. Would break: a batch that waits for one part after
-// the other, a part that is said to be done and is not counted, or the other way round.
+// the other, a part reported as done that is not counted, or the reverse.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -114,28 +114,28 @@ TEST(sim_batch, batches_and_single_calls_are_counted_once_although_rails_fail) {
             }
             blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
         };
-        // The last put of the last barrier may be lost where its receiver has got it and left.
+        // The receiver may leave after the last put of the last barrier while the put's answer is
+        // lost.
         job.run(body, {SENNIT_ERR_PEER_LOST});
         ASSERT_EQ(job.fault, "") << "seed " << seed;
     }
 }
 
-// The time is over while the data of one part moves: those ahead of it and behind it that are over
-// say so, and that one goes on and is counted once, as a whole. Broken by a part that is taken back
-// when its events have been counted already.
+// The call times out while the data of one part moves: finished parts before and after it are
+// reported as done, and that part continues and is counted once, as a whole. Broken by a part that
+// is undone after its events have been counted.
 void end_batch_in_time(int bits) {
     constexpr std::uint32_t kSmall = 5;
     constexpr std::size_t kAhead = 2;
     constexpr std::size_t kLarge = 128 * 1024;
     std::atomic<bool> is_over{false};
-    // The large one takes some thousand trips one after the other, in which its owner has no
-    // part.
+    // The large part takes some thousand trips one after the other, without its owner's help.
     Job job(2, "sim:max_piece=64+depth=1+delay=200+events=" + std::to_string(bits));
     job.run([&](int rank) {
         const Blocks blocks(job, rank, 2, kSmall + 1, 2 * kLarge);
         const std::vector<char> data(kLarge, 'x');
         sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
-        // From then on events ride, if they can.
+        // Afterwards events use completion data, if possible.
         for (std::uint32_t i = 0; rank == 0 && i <= kSmall; ++i)
             blocks.ok(sennit_put_notify_with(blocks.peers[1], 0, data.data(), 1024, &notice),
                       "put_notify");
@@ -181,9 +181,9 @@ TEST(sim_batch, a_batch_whose_time_is_over_goes_on_with_the_parts_that_are_not) 
     end_batch_in_time(64);
 }
 
-// One of two owners dies: what is said of the other one's parts is so.
+// One of two owners dies: the status of the other one's parts is correct.
 TEST(sim_batch, when_an_owner_dies_each_part_says_whether_it_is_done) {
-    std::uint64_t behind = 0;  // parts that are done behind one that failed
+    std::uint64_t behind = 0;  // done parts after a failed one
     for (int seed = 1; seed <= 12; ++seed) {
         Job job(3, "sim:lockstep=1+order=0+delay=40+events=0+seed=" + std::to_string(seed));
         constexpr std::uint32_t kMost = 100'000;

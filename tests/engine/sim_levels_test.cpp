@@ -1,7 +1,7 @@
-// Events that ride in completion data, one case at a time: what is divided how, what does not fit,
-// what is reported to whom, and what is taken back. The long random runs are in
-// sim_notify_test.cpp. Would break: a split that the bits do not hold, an event for a signal that
-// is not meant, a message that failed and is counted by half.
+// Events in completion data, one case at a time: the division of messages, events that do not fit,
+// reports, and undone events. sim_notify_test.cpp has the long random runs. Would break: a split
+// that the bits cannot hold, an event for the wrong signal, a failed message that is counted by
+// half.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -19,7 +19,7 @@
 namespace sennit::test {
 namespace {
 
-// Of the second one, since the first only asks for an index.
+// The events of the second message; the first one only asks for an index.
 std::uint64_t events_of_message(const std::string &settings, std::size_t bytes) {
     Job job(2, "sim:lockstep=1+order=0+" + settings);
     job.run([&](int rank) { Pair(job, rank, 1).pass(bytes); });
@@ -44,7 +44,7 @@ TEST(sim_levels, a_message_has_as_many_events_as_pieces_and_no_more_than_the_bit
     EXPECT_EQ(events_of_message("events=40+rails=4+max_piece=512", 8000), 16u);
 }
 
-// Two messages to each of so many signals, of one event each. Returns how many had completion data.
+// Two messages of one event each to every signal. Returns how many had completion data.
 std::uint64_t events_of_signals(int bits, int signals) {
     Job job(2, "sim:lockstep=1+events=" + std::to_string(bits));
     job.run([&](int rank) {
@@ -82,7 +82,7 @@ TEST(sim_levels, signals_that_no_index_is_left_for_are_counted_by_tasks_alone) {
     EXPECT_EQ(events_of_signals(16, 40), 40u);
 }
 
-// Broken by indices that stay with senders who have no use for them.
+// Broken by indices that stay with senders that no longer use them.
 TEST(sim_levels, who_detaches_its_block_leaves_its_index_to_others) {
     Job job(2, "sim:lockstep=1+events=8");
     job.run([&](int rank) {
@@ -120,9 +120,9 @@ TEST(sim_levels, who_detaches_its_block_leaves_its_index_to_others) {
     EXPECT_EQ(job.counters.events, 100u);
 }
 
-// Phases with a signal of their own, which is named in notices: nobody says that it is not used any
-// more. Returns how many messages had completion data. The owner destroys each at once, so the
-// tasks of its last messages come when it is gone.
+// Phases with their own signal, named in notices: nobody announces that it is no longer used.
+// Returns how many messages had completion data. The owner destroys each signal at once, so the
+// tasks of the last messages arrive after its end.
 std::uint64_t events_of_phases(int phases) {
     constexpr int kMessages = 120;
     Job job(2, "sim:lockstep=1+events=8");
@@ -146,22 +146,22 @@ std::uint64_t events_of_phases(int phases) {
     return job.counters.events;
 }
 
-// Broken by indices that never come back.
+// Broken by indices that are never reused.
 TEST(sim_levels, indices_of_signals_that_are_not_used_any_more_come_back) {
     const std::uint64_t of_few = events_of_phases(20);
     EXPECT_GT(of_few, 400u);
     EXPECT_GT(events_of_phases(200), 9 * of_few);
 }
 
-// An event that comes while its owner makes no call, over what the owner was told of before. Broken
-// by a reset that does not read it: of a strict signal it would be in order in the next epoch, and
-// of one without epochs it would be counted there; and by one that reads it and leaves the message
-// to its task, which comes when the next epoch has begun.
+// An event arrives while its owner makes no call, over an earlier event that was reported to the
+// owner. Broken by a reset that does not read it (for a strict signal it would then be valid in the
+// next epoch, and without epochs it would be counted there), and by a reset that reads it and
+// leaves the message to its task, which comes after the next epoch has begun.
 struct Overwriting {
     unsigned flags;
-    std::uint64_t epoch;     // SENNIT_EPOCH_CURRENT, or 0: it is named
+    std::uint64_t epoch;     // SENNIT_EPOCH_CURRENT, or 0: a named epoch
     std::size_t parts;       // of the message
-    bool has_task;           // the task has come too when the owner resets
+    bool has_task;           // the task has arrived before the reset too
     sennit_status wanted;    // of that reset
     std::uint32_t left = 1;  // in the next epoch
 };
@@ -195,12 +195,12 @@ void overwrite_before_reset(const Overwriting &how) {
             const sennit_notice its = notice(3);
             sennit_request request = SENNIT_REQUEST_NULL;
             pair.ok(sennit_put_notify_nb(pair.block, 0, data.data(), kRides, &its, &request), "nb");
-            // Data and event are there, and the task has just been sent.
+            // Data and event have arrived, and the task has just been sent.
             pair.ok(sennit_wait(&request, kLong), "wait");
             is_there = true;
             while (!is_read)
                 if (how.has_task) make_progress(*current_rank());
-            // The sender may hear of it, too.
+            // The sender may be told too.
             const sennit_status told = sennit_flush(1, kLong);
             if (told != SENNIT_OK) pair.is(told, how.wanted, "flush");
         } else {
@@ -320,8 +320,8 @@ TEST(sim_levels, an_event_too_many_is_told_to_its_sender_and_to_the_owner) {
     }
 }
 
-// A wait for the set must end as one for the signal would: which of the three calls it is does not
-// matter, nor whether the signal was in the set before the events came.
+// A wait for the set must end like one for the signal, with each of the three calls, and whether
+// the signal joined the set before or after the events.
 TEST(sim_levels, what_is_too_many_is_told_once_by_waits_for_a_set) {
     for (int call = 0; call < 3; ++call) {
         for (const bool joins_later : {false, true}) {
@@ -345,7 +345,7 @@ TEST(sim_levels, what_is_too_many_is_told_once_by_waits_for_a_set) {
                 pair.barrier();
                 if (rank == 0) pair.ok(pair.forge(pair.arrived, 2), "the one that is expected");
                 pair.barrier();
-                // The set has it among those that have fired when one more comes.
+                // The set has it among its fired signals when one more event arrives.
                 if (rank == 1 && !joins_later) pair.ok(wait(), "wait");
                 pair.barrier();
                 if (rank == 0)
@@ -355,7 +355,7 @@ TEST(sim_levels, what_is_too_many_is_told_once_by_waits_for_a_set) {
                 if (rank == 1) {
                     pair.is(wait(), SENNIT_ERR_SIGNAL_OVERFLOW, "wait");
                     pair.ok(wait(), "the next wait");
-                    // The others of the set go on without it.
+                    // The set's other signals continue without it.
                     pair.ok(sennit_waitset_remove(set, pair.arrived), "set_remove");
                     pair.ok(sennit_waitset_add(set, pair.other, 1), "set_add");
                     pair.ok(sennit_signal_notify(pair.other, 0), "add");
@@ -371,7 +371,7 @@ TEST(sim_levels, what_is_too_many_is_told_once_by_waits_for_a_set) {
 TEST(sim_levels, an_event_for_a_signal_that_was_destroyed_is_told_and_counted_nowhere) {
     Job job(2, "sim:lockstep=1+events=64");
     job.run([&](int rank) {
-        // So many that the place of one is given again at once.
+        // So many signals that the place of a destroyed one is reused at once.
         const Pair pair(job, rank, 1, 70);
         pair.pass();
         sennit_signal next = SENNIT_SIGNAL_NULL;
@@ -424,7 +424,7 @@ TEST(sim_levels, a_message_whose_region_ends_under_it_is_counted_not_even_by_hal
             pair.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &done, sizeof done, kLong), "broadcast");
             if (rank == 1) pair.progress();
             if (rank == 1 && pair.left() != (done != 0 ? 2u : 3u)) job.note("counted wrongly");
-            // Whole events: nothing is left in the upper bits.
+            // Only whole events: the upper bits are zero.
             const signal::Own *own = signal::find_own(*current_rank(), pair.arrived);
             if (rank == 1 && signal::own_value(*own) != pair.left()) job.note("half a message");
             pair.barrier();
@@ -436,8 +436,8 @@ TEST(sim_levels, a_message_whose_region_ends_under_it_is_counted_not_even_by_hal
     std::printf("%d messages failed\n", failed);
 }
 
-// A batch of more parts than go together asks one owner after the other. Each answer comes within
-// the limit, and both together do not.
+// A batch with too many parts for one message asks one owner after the other. Each answer comes
+// within the limit, but both together do not.
 TEST(sim_levels, the_limit_of_time_holds_for_a_call_and_not_for_each_of_its_waits) {
     constexpr std::uint32_t kTogether = 32;
     (void)setenv("SENNIT_TIMEOUT", "1.5", 1);
@@ -478,7 +478,7 @@ TEST(sim_levels, the_limit_of_time_holds_for_a_call_and_not_for_each_of_its_wait
     EXPECT_EQ(job.fault, "");
 }
 
-// Two threads send to one rank, over rails that lose events; a third waits.
+// Two threads send to one rank over rails that lose events; a third thread waits.
 TEST(sim_levels, threads_of_a_rank_share_a_subscription) {
     for (int seed = 1; seed <= 4; ++seed) {
         Job job(2,

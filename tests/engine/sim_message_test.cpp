@@ -1,8 +1,7 @@
-// Messages whose rail fails under an event, one case at a time: what the owner does with its memory
-// once an event has come, memory that is short while a message is closed, messages that fail. What
-// random networks make of it is in sim_notify_test.cpp. Would break: data that is put again over
-// what the owner has written since, a message that is counted twice or by half, an error of the
-// wrong thing.
+// Messages whose rail fails during an event, one case at a time: the owner reuses its memory after
+// an event, memory is short while a message is closed, messages fail. sim_notify_test.cpp covers
+// random networks. Would break: data that is put again over the owner's later stores, a message
+// that is counted twice or by half, an error about something else.
 #include <algorithm>
 
 #include "base/fail.hpp"
@@ -15,19 +14,19 @@ namespace {
 using transport::Operation;
 using transport::Submit;
 
-// Makes what a test asks for go wrong.
+// Makes selected operations fail.
 class Troubled final : public Between {
   public:
     using Between::Between;
 
     struct Trouble {
         Operation::Kind kind;
-        int number;  // of its kind, from 1; 0: all
+        int number;  // within its kind, from 1; 0: all
         sennit_status status;
-        bool is_done;  // it is carried out, and the answer says that it was not
+        bool is_done;  // executed, but the answer says that it was not
     };
     std::vector<Trouble> troubles;
-    int asked = 0;  // tasks that were submitted
+    int asked = 0;  // submitted tasks
 
     Submit submit(Operation *operation) override {
         const int number = ++seen_[static_cast<unsigned>(operation->kind)];
@@ -51,12 +50,12 @@ class Troubled final : public Between {
 
   private:
     int seen_[4] = {};
-    // Of the one operation whose answer is changed.
+    // For the single operation whose answer is changed.
     static inline transport::CompletionFunction completed_ = nullptr;
     static inline sennit_status answer_ = SENNIT_OK;
 };
 
-// What was added to a slot of the signal, as a number of events.
+// The number of events that were counted in a slot of the signal.
 std::uint64_t counted(const Pair &pair, sennit_signal signal, unsigned slot) {
     const signal::Own *own = signal::find_own(*current_rank(), signal);
     if (own == nullptr) pair.job.note("no signal");
@@ -65,8 +64,8 @@ std::uint64_t counted(const Pair &pair, sennit_signal signal, unsigned slot) {
 
 enum class GoesOn : std::uint8_t { writes, frees };
 
-// One message after the other, over rails that lose half of what goes by them. The owner uses its
-// memory otherwise as soon as it has a message.
+// One message after the other, over rails that lose half of their operations. The owner reuses its
+// memory as soon as it has a message.
 void owner_goes_on(GoesOn how) {
     std::uint64_t unacknowledged = 0;
     for (int seed = 1; seed <= 120; ++seed) {
@@ -119,8 +118,8 @@ TEST(sim_message, data_is_not_put_again_after_its_event_into_memory_that_was_fre
     owner_goes_on(GoesOn::frees);
 }
 
-// The data and the event have come, and the sender does not know. The question whether they have
-// finds no memory, before or after it was carried out.
+// Data and event have arrived, but the sender does not know. Its question about them finds no
+// memory, before or after it was executed.
 TEST(sim_message, without_memory_while_a_message_is_closed_every_event_is_counted_once) {
     for (const bool is_done : {false, true}) {
         Job job(2, "sim:lockstep=1+events=64+max_piece=256");
@@ -157,8 +156,8 @@ TEST(sim_message, without_memory_while_a_message_is_closed_every_event_is_counte
     }
 }
 
-// The first part is counted, the second is refused. Then what was counted is taken back, and the
-// owner never hears of it.
+// The first part is counted, the second is refused. Then the count is undone, and the owner never
+// sees the message.
 TEST(sim_message, a_message_that_has_failed_tells_why_and_is_not_counted_by_half) {
     Job job(2, "sim:lockstep=1+events=64+max_piece=256");
     job.run([&](int rank) {

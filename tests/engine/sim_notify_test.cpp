@@ -1,9 +1,9 @@
-// Notified puts and gets over the path sim, ranks as threads in lockstep, over networks drawn from
-// the seed: parts that overtake each other, messages that are split over rails, queues that are
-// full, rails that fail; at every support level, with each width of completion data. Would break:
-// an event that comes before its data, is lost, or is counted twice because it was repeated on
-// another rail, data that is put again after its owner has gone on. A failing seed is printed and
-// repeats exactly. The program is built twice: for few steps of each width, and for a million.
+// Notified puts and gets over the path sim, with ranks as threads in lockstep, over random
+// networks: parts that overtake each other, messages split over rails, full queues, failing rails;
+// at every support level, with each width of completion data. Would break: an event before its
+// data, a lost event, an event counted twice because another rail repeated it, data that is put
+// again after its owner has continued. A failing seed is printed and repeats exactly. The program
+// is built twice: for few steps of each width, and for a million.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -18,9 +18,9 @@
 namespace sennit::test {
 namespace {
 
-constexpr std::size_t kPart = 3000;         // bytes of a message at most
-constexpr std::uint64_t kMost = 3;          // messages of a pair in an epoch
-constexpr std::uint64_t kMostSignals = 20;  // beside the one that counts; 8 bits tell 16 apart
+constexpr std::size_t kPart = 3000;         // most bytes of a message
+constexpr std::uint64_t kMost = 3;          // most messages of a pair in an epoch
+constexpr std::uint64_t kMostSignals = 20;  // beside the counted one; 8 bits distinguish 16
 
 struct Network {
     int ranks = 2;
@@ -34,7 +34,7 @@ Network network_of(std::uint64_t seed, unsigned bits) {
     Network network;
     network.ranks = static_cast<int>(2 + random() % 3);
     const auto rails = 1 + random() % 8;
-    // As many as tags of 6 bits have numbers, and more.
+    // Few epochs, or more than tags of 6 bits have numbers.
     if (random() % 2 == 0) network.epochs = random() % 16 == 0 ? 150 : 2;
     network.paths = "sim:lockstep=1+events=" + std::to_string(bits) +
                     "+seed=" + std::to_string(seed) + "+rails=" + std::to_string(rails) +
@@ -45,7 +45,7 @@ Network network_of(std::uint64_t seed, unsigned bits) {
                     "+eager=" + std::to_string(seed % 2 == 0 ? 488 : 0);
     network.is_shaky = rails > 1 && random() % 4 != 0;
     if (network.is_shaky) network.paths += "+shaky=" + std::to_string(3 + random() % 30);
-    // The last rail alone is not shaky.
+    // Only the last rail is not shaky.
     const std::uint64_t survivor = network.is_shaky ? rails - 1 : random() % rails;
     for (std::uint64_t rail = 0; rail < rails; ++rail)
         if (rail != survivor && random() % 4 != 0)
@@ -54,7 +54,7 @@ Network network_of(std::uint64_t seed, unsigned bits) {
     return network;
 }
 
-// What one message is, the same for its sender and its receiver.
+// A message, computed alike by its sender and its receiver.
 struct Message {
     std::size_t bytes;
     std::uint8_t first;
@@ -82,7 +82,7 @@ class Member {
         const int size = size_;
         const std::uint64_t turn = kPart * kMost * static_cast<std::uint64_t>(size);
         turn_bytes_ = turn;
-        messages_ = 1 + random_() % kMost;  // of every pair
+        messages_ = 1 + random_() % kMost;  // for every pair
         job_.expect(sennit_alloc(SENNIT_TEAM_WORLD, 2 * turn, 0, 0, &memory_), "alloc");
         const auto events =
             static_cast<std::uint32_t>(messages_ * static_cast<std::uint64_t>(size));
@@ -161,7 +161,7 @@ class Member {
         }
     }
 
-    // The owner's memory is its own until the reset: nothing is put there any more.
+    // The owner may use its memory until the reset: no more data may arrive.
     void go_on(std::uint64_t epoch) {
         auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory_)) + epoch % 2 * turn_bytes_;
         std::fill(own, own + turn_bytes_, std::uint8_t{0xE5});
@@ -189,7 +189,7 @@ class Member {
     std::vector<sennit_peer_block> peers_;
 };
 
-// The parameter: bits of completion data.
+// The parameter is the number of bits of completion data.
 class sim_notify : public testing::TestWithParam<unsigned> {};
 
 TEST_P(sim_notify, no_event_is_lost_doubled_or_early) {
@@ -203,7 +203,8 @@ TEST_P(sim_notify, no_event_is_lost_doubled_or_early) {
         ++seed;
         const Network network = network_of(seed, bits);
         Job job(network.ranks, network.paths);
-        // The last put of the last barrier may be lost where its receiver has got it and left.
+        // The receiver may leave after the last put of the last barrier while the put's answer is
+        // lost.
         job.run([&](int rank) { Member(job, seed, rank, network).run(); },
                 {network.is_shaky ? SENNIT_ERR_PEER_LOST : SENNIT_OK});
         ASSERT_EQ(job.fault, "") << "seed " << seed << ", " << network.paths;
@@ -216,8 +217,8 @@ TEST_P(sim_notify, no_event_is_lost_doubled_or_early) {
         sum.unacknowledged_events += job.counters.unacknowledged_events;
         sum.lost_events += job.counters.lost_events;
     }
-    // That the runs were about something: rails failed under way, also after a count was done, or
-    // after an event had come, or before it had.
+    // The runs covered these cases: rails failed during an operation, after a count, and before and
+    // after the arrival of an event.
     const std::uint64_t networks = seed - first;
     EXPECT_GT(sum.overtakings, networks);
     EXPECT_EQ(sum.events != 0, bits != 0);

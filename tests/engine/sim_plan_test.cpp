@@ -1,5 +1,5 @@
-// Plans over the path sim. Would break: a run that waits for one piece after the other, pieces that
-// touch and go alone, or such that do not and go together.
+// Plans over the path sim. Would break: a run that waits for one piece after the other, adjacent
+// pieces that go separately, or others that go together.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kMessages = 30;
 constexpr std::size_t kPart = 16;
 
-// What a run of rank 0's plan costs: steps of the network, puts that it carries, and tasks, of
-// which each is an event that goes by itself.
+// The cost of a run of rank 0's plan: steps of the network, puts, tasks (a separate event is a
+// task), and events in completion data.
 struct Cost {
     std::uint64_t steps = 0;
     std::uint64_t moves = 0;
@@ -26,7 +26,7 @@ struct Cost {
 
 enum class How : std::uint8_t { plan, calls, batch };
 
-// A piece at a place of rank `peer`, and of the private buffer.
+// A piece at a place of rank `peer` and a place of the private buffer.
 struct Recorded {
     int peer;
     std::size_t place;
@@ -40,7 +40,7 @@ bool is_sent_to(const std::vector<Recorded> &pieces, int rank) {
                        [rank](const Recorded &one) { return one.peer == rank; });
 }
 
-// The epoch's messages one by one, or in a batch.
+// The epoch's messages, one by one or in a batch.
 void send(const Blocks &blocks, const std::vector<Recorded> &pieces, std::uint64_t epoch,
           bool notified, char *data, bool in_a_batch) {
     const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
@@ -62,8 +62,8 @@ void send(const Blocks &blocks, const std::vector<Recorded> &pieces, std::uint64
     }
 }
 
-// Two runs of the plan; the cost of the second. `events` of them come to each owner in a run; the
-// network's puts have `bits` of completion data.
+// Runs the plan twice and returns the cost of the second run. Each owner gets `events` events per
+// run; the network's puts have `bits` bits of completion data.
 Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, How how = How::plan,
              int bits = 0) {
     const bool in_a_plan = how == How::plan;
@@ -87,7 +87,7 @@ Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, How how 
         if (rank == 0) blocks.ok(sennit_plan_commit(plan, 0, 1), "plan_commit");
         for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
             blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
-            // What the barrier has left under way takes steps too.
+            // Pending operations of the barrier would count as steps.
             for (int i = 0; i < 300; ++i)
                 blocks.ok(sennit_flush_all(kLong), "flush_all");
             if (rank == 0) {
@@ -121,7 +121,7 @@ Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, How how 
     return cost;
 }
 
-// To each of two ranks in turns; `apart` bytes from one to the next.
+// Pieces to two ranks in turn, `apart` bytes from one to the next.
 std::vector<Recorded> to_both(std::size_t apart, std::size_t part = kPart) {
     std::vector<Recorded> pieces;
     for (std::size_t i = 0; i < 2 * kMessages; ++i)
@@ -130,7 +130,7 @@ std::vector<Recorded> to_both(std::size_t apart, std::size_t part = kPart) {
     return pieces;
 }
 
-// Puts of others that are still in the barrier before the run.
+// The most puts of other ranks that are still in the barrier before the run.
 constexpr std::uint64_t kOfBarriers = 8;
 
 TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
@@ -143,8 +143,7 @@ TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
 }
 
 TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
-    // Too long to be packed; all with the same number of events: what is merged is counted piece by
-    // piece.
+    // Too long to be packed; all with the same number of events: each merged piece counts.
     constexpr std::size_t kLongPart = 128;
     EXPECT_GE(cost_of(to_both(8, kLongPart), kMessages).moves, 2 * kMessages);
     EXPECT_LE(cost_of(to_both(0, kLongPart), kMessages).moves, 2 + kOfBarriers);
@@ -163,14 +162,14 @@ TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
     EXPECT_GE(cost_of(other_order, kMessages).moves, 2 * kMessages);
     EXPECT_GE(cost_of(gap_here, kMessages).moves, 2 * kMessages);
     EXPECT_LE(cost_of(empty_between, kMessages).moves, 2 + kOfBarriers);
-    // Nothing moves, and everything is counted: the owners' waits would not end.
+    // No data moves, but every event counts: otherwise the owners' waits would not end.
     std::vector<Recorded> empty;
     for (std::size_t i = 0; i < 2 * kMessages; ++i)
         empty.push_back({1 + static_cast<int>(i % 2), 0, 0, 0});
     (void)cost_of(empty, kMessages);
 }
 
-// 30 pieces of 16 bytes and a word each, of which a task has room for 20.
+// 30 pieces of 16 bytes and a word each; a task has room for 20.
 TEST(sim_plan, short_pieces_to_an_owner_are_packed_whether_they_notify_or_not) {
     for (const std::uint32_t events : {static_cast<std::uint32_t>(kMessages), 0u}) {
         const Cost cost = cost_of(to_both(8), events, How::plan, 64);
@@ -180,8 +179,8 @@ TEST(sim_plan, short_pieces_to_an_owner_are_packed_whether_they_notify_or_not) {
     }
 }
 
-// Broken by an event that goes by itself where it could ride or go with its data, or that rides
-// where the path has no room for it. What is short is one task.
+// Broken by an event that is sent separately where it could use completion data or go with its
+// data, or that uses completion data without room for it. A short message is one task.
 TEST(sim_plan, the_events_of_puts_ride_where_the_path_has_room_for_them) {
     const std::vector<Recorded> brief{{1, 40, 8, 100}};
     const std::vector<Recorded> alone{{1, 40, 8, 1000}};
@@ -195,8 +194,8 @@ TEST(sim_plan, the_events_of_puts_ride_where_the_path_has_room_for_them) {
             EXPECT_EQ(of_alone.events, bits == 0 ? 0u : 1u) << bits << " bits";
         }
     }
-    // All messages of a plan to an owner are one event in parts, and several owners are told
-    // together. Where the bits do not tell parts apart it goes behind them.
+    // All messages of a plan to an owner are one event in parts, and several owners are notified at
+    // once. Bits that cannot distinguish parts make the event follow the data.
     const std::vector<Recorded> two{{1, 40, 8, 1000}, {1, 3000, 2000, 1000}};
     EXPECT_EQ(cost_of(two, 2, How::plan, 64).tasks, 1u);
     EXPECT_EQ(cost_of(two, 2, How::plan, 64).events, 2u);

@@ -1,7 +1,7 @@
-// Random programs through the public interface over the path sim, ranks as threads in lockstep,
-// over networks drawn from the seed. Would break: what the layers above the engine assume about a
-// network and only a load/store path keeps, a failing rail that somebody notices, a run that does
-// not repeat. A failing seed is printed and repeats exactly.
+// Random programs through the public interface over the path sim, with ranks as threads in
+// lockstep, over random networks. Would break: assumptions of the layers above the engine that only
+// a path with load and store meets, a failing rail that a caller notices, a run that does not
+// repeat. A failing seed is printed and repeats exactly.
 #include <gtest/gtest.h>
 
 #include "program.hpp"
@@ -44,7 +44,7 @@ void run_programs(std::uint64_t first, std::uint64_t end) {
         agains += program.counters.agains;
         operations += program.operations.load();
     }
-    // That the runs were about something; rails failed under way and nobody noticed.
+    // The runs covered these cases; rails failed without any effect for callers.
     const std::uint64_t seeds = end - first;
     EXPECT_GT(operations, static_cast<int>(seeds * 50));
     EXPECT_GT(overtakings, seeds);
@@ -53,7 +53,7 @@ void run_programs(std::uint64_t first, std::uint64_t end) {
 }
 
 TEST(sim_programs, random_programs_agree_with_the_oracle_for_many_seeds) {
-    // 200, or a share of them under a sanitizer.
+    // 200 seeds, or a share of them under a sanitizer.
     run_programs(1, 1 + 200 / SENNIT_TEST_SHARE);
 }
 

@@ -1,7 +1,6 @@
-// Puts of many runs over the path sim, whose tasks bring 488 bytes. Would break: a message
-// for each run where the owner's processor can spread them, an event that goes by itself where
-// completion data has room for it, and one that is announced in other parts than the runs are cut
-// into.
+// Puts of many runs over the path sim, where a task brings 488 bytes. Would break: a message for
+// each run where the owner's processor can spread them, a separate event where completion data has
+// room for it, and an event announced in other parts than the runs are cut into.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -21,7 +20,7 @@ struct ShapeCost {
     std::uint64_t events = 0;
 };
 
-// `boxes` puts of `count` runs of `bytes` in an epoch, by a call or by a plan.
+// `boxes` puts of `count` runs of `bytes` bytes per epoch, by calls or by a plan.
 struct Sent {
     std::size_t boxes;
     std::size_t count;
@@ -68,7 +67,7 @@ struct BoxSender {
                       "put_notify_strided");
         blocks.ok(sennit_flush_all(kLong), "flush_all");
     }
-    // Between the runs lies nothing.
+    // The bytes between the runs are zero.
     void expect_in(const char *own, std::uint64_t salt) const {
         for (std::size_t i = 0; i < sent.boxes; ++i)
             for (std::size_t at = 0; at < sent.count * (sent.bytes + 8) - 8; ++at) {
@@ -82,7 +81,7 @@ struct BoxSender {
     }
 };
 
-// Of the second epoch.
+// The cost of the second epoch.
 ShapeCost cost_of(const Sent &sent, int bits) {
     Job job(2, "sim:lockstep=1+events=" + std::to_string(bits) + "+delay=20+max_piece=4096");
     ShapeCost cost;
@@ -94,7 +93,7 @@ ShapeCost cost_of(const Sent &sent, int bits) {
             for (std::size_t i = 0; i < kBlock; ++i)
                 sender.data[i] = BoxSender::value(i, epoch);
             blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
-            // What the barrier has left under way.
+            // Pending operations of the barrier.
             for (int i = 0; i < 300; ++i)
                 blocks.ok(sennit_flush_all(kLong), "flush_all");
             if (rank == 0) {
@@ -111,7 +110,7 @@ ShapeCost cost_of(const Sent &sent, int bits) {
                 blocks.ok(sennit_signal_reset(blocks.arrived), "reset");
             }
             blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
-            // The flush has seen all of it there.
+            // The flush has returned, so all data has arrived.
             if (rank == 1 && !sent.notifies)
                 sender.expect_in(static_cast<const char *>(sennit_ptr(blocks.memory)), epoch);
             blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
@@ -123,12 +122,12 @@ ShapeCost cost_of(const Sent &sent, int bits) {
     return cost;
 }
 
-constexpr std::uint64_t kOfBarrier = 4;  // puts that it leaves under way, at most
+constexpr std::uint64_t kOfBarrier = 4;  // most puts that it leaves pending
 
 TEST(sim_shapes, a_short_put_of_many_runs_is_one_task) {
     for (const bool in_a_plan : {false, true})
         for (const int bits : {0, 64}) {
-            // 30 runs of 8 bytes and a word: 480.
+            // 30 runs of 8 bytes with a word each: 480 bytes.
             const ShapeCost cost = cost_of({1, 30, 8, in_a_plan}, bits);
             EXPECT_EQ(cost.tasks, 1u);
             EXPECT_EQ(cost.events, 0u);
@@ -146,7 +145,7 @@ TEST(sim_shapes, short_operations_of_a_plan_are_one_task_together) {
 
 TEST(sim_shapes, more_runs_are_packed_with_their_event_into_as_few_tasks_as_they_take) {
     for (const bool in_a_plan : {false, true}) {
-        // 30 in each.
+        // 30 runs in each task.
         const ShapeCost cost = cost_of({1, 100, 8, in_a_plan}, 64);
         EXPECT_EQ(cost.tasks, 4u);
         EXPECT_EQ(cost.events, 0u);
@@ -171,7 +170,7 @@ TEST(sim_shapes, the_event_of_long_runs_is_in_their_completion_data_where_it_has
         const ShapeCost long_runs = cost_of({1, 3, 10000, in_a_plan}, 64);
         EXPECT_EQ(long_runs.events, 9u);
         EXPECT_EQ(long_runs.tasks, 1u);
-        // Eight bits do not tell parts apart.
+        // Eight bits cannot distinguish parts.
         const ShapeCost behind = cost_of({1, 20, 1000, in_a_plan}, 8);
         EXPECT_EQ(behind.events, 0u);
         EXPECT_EQ(behind.tasks, 1u);

@@ -1,7 +1,7 @@
-// The path sim by itself: that it is the network it says it is, the same one for the same seed.
-// Would break: a draw that depends on something else than the seed, an order that is promised and
-// not kept, or kept although it is not promised (then nothing above is tested), an event before its
-// data, an operation that is not completed exactly once.
+// The path sim itself: it behaves as its settings say, and is the same network for the same seed.
+// Would break: a draw that depends on more than the seed; an order that is promised but not kept,
+// or kept without a promise (then nothing above is tested); an event before its data; an operation
+// that is not completed exactly once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,14 +20,14 @@ using transport::Operation;
 using transport::Submit;
 namespace sim = transport::sim;
 
-// Over a rail, perhaps with an event.
+// A rail, and an optional event.
 struct Way {
     unsigned rail = 0;
     std::uint64_t event = 0;
     std::uint64_t high = 0;
 };
 
-// Operations submitted by hand, with what came of them.
+// Operations submitted directly, with their results.
 class Driver {
   public:
     struct SegmentEntry {
@@ -40,7 +40,7 @@ class Driver {
     };
 
     explicit Driver(SimWorld &world) : world_(world) {}
-    // What a test left open is completed by close() while the entries are still there.
+    // close() completes the operations that a test left open, while the entries still exist.
     ~Driver() {
         for (int rank = 0; rank < world_.ranks.size(); ++rank)
             world_.close(rank);
@@ -107,7 +107,7 @@ std::vector<std::byte> filled(std::size_t bytes, int value) {
     return std::vector<std::byte>(bytes, static_cast<std::byte>(value));
 }
 
-// Random traffic of three ranks; returns what happened.
+// Random traffic of three ranks; returns the counters.
 sim::Counters traffic(std::uint64_t seed, const std::string &settings, int operations = 300) {
     SimWorld world(3, "seed=" + std::to_string(seed) + settings, 4096);
     Driver driver(world);
@@ -146,7 +146,7 @@ TEST(sim, an_operation_completes_only_when_its_rank_makes_progress) {
     for (int i = 0; i < 100; ++i)
         driver.progress(1);
     EXPECT_EQ(put->completions, 0);
-    EXPECT_EQ(world.memory[1][0], std::byte{1});  // the network itself needs no help of rank 0
+    EXPECT_EQ(world.memory[1][0], std::byte{1});  // the network does not need rank 0's help
     driver.progress(0);
     EXPECT_EQ(put->completions, 1);
 }
@@ -314,7 +314,7 @@ TEST(sim, without_completion_data_a_put_with_event_is_refused) {
 }
 
 TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
-    // Each put writes its number into a cell that is not used again before its event has come.
+    // Each put writes its number to a cell that is not reused before its event has arrived.
     std::uint64_t steps = 0;
     std::uint64_t events = 0;
     std::uint64_t before_completion = 0;
@@ -355,7 +355,7 @@ TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
         steps += world.counters().steps;
     }
     EXPECT_GT(events, 10'000u);
-    EXPECT_GT(before_completion, 100u);  // who hears of it first is open
+    EXPECT_GT(before_completion, 100u);  // either may be first
     EXPECT_LT(before_completion, events - 100);
 }
 
@@ -371,7 +371,7 @@ TEST(sim, what_is_on_a_rail_that_fails_ends_with_fabric_and_the_rail_takes_no_mo
     EXPECT_EQ(on_other->status, SENNIT_OK);
     EXPECT_EQ(driver.put(0, 1, 0, filled(8, 1), 1), nullptr);
     EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_FABRIC);
-    // Nothing of the failed put moves later.
+    // No data of the failed put moves later.
     world.memory[1][0] = std::byte{99};
     for (int i = 0; i < 200; ++i)
         driver.progress_all();
@@ -461,7 +461,7 @@ TEST(sim, ranges_pieces_and_handles_that_are_wrong_are_refused) {
     world.transports[0]->detach(1, stale);
     EXPECT_EQ(driver.put(0, 1, 0, filled(8, 1)), nullptr);
     EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_NOT_REGISTERED);
-    // The slot is used again, the old handle stays dead.
+    // The slot is reused, but the old handle stays invalid.
     EXPECT_EQ(world.transports[0]->attach(1, world.ranks[1].control->records[SimWorld::kSlot],
                                           &world.remotes[0][1]),
               SENNIT_OK);
@@ -533,10 +533,10 @@ TEST(sim, a_rank_of_another_process_is_not_reached_and_no_address_of_it_is_follo
     zero->address(&addresses[0]);
     one->address(&addresses[1]);
     addresses[1].bytes[8] ^= 1;      // the cookie of the process
-    addresses[1].bytes[32] ^= 0xFF;  // an address that would not be good here
+    addresses[1].bytes[32] ^= 0xFF;  // an address that is invalid here
     EXPECT_EQ(zero->connect(addresses, Deadline::never()), SENNIT_OK);
     EXPECT_EQ(zero->reach(1).code, Reason::Code::other_process);
-    addresses[1] = transport::Address{};  // the path was left out there
+    addresses[1] = transport::Address{};  // that rank left out the path
     EXPECT_EQ(zero->reach(1).code, Reason::Code::not_allowed_there);
     zero->close(Deadline::never());
     one->close(Deadline::never());

@@ -1,5 +1,5 @@
-// Tasks: numbers, the window, repetitions, and what a target makes of them. The engine over a fake
-// transport, the target's side called by hand, and both over the path sim with rails that fail.
+// Tasks: numbers, the window, repetitions, and their execution by the target. The engine over a
+// fake transport, direct calls of the target's side, and both over the path sim with failing rails.
 #include <numeric>
 
 #include "engine_fixture.hpp"
@@ -25,7 +25,7 @@ class TaskTest : public EngineTest {
     }
 };
 
-// Broken by a number that is given twice, or an operand that is read after the call.
+// Broken by a number that is used twice, or an operand that is read after the call.
 TEST_F(TaskTest, tasks_are_numbered_from_1_and_carry_their_operand) {
     start();
     std::uint64_t old[3];
@@ -48,7 +48,7 @@ TEST_F(TaskTest, tasks_are_numbered_from_1_and_carry_their_operand) {
     expect_sound();
 }
 
-// Broken by a window that is not kept: the target would forget answers that may be asked for again.
+// Broken by a window that is exceeded: the target would forget answers that may be needed again.
 TEST_F(TaskTest, no_more_tasks_are_open_than_the_target_remembers) {
     start();
     std::uint64_t old = 0;
@@ -56,7 +56,7 @@ TEST_F(TaskTest, no_more_tasks_are_open_than_the_target_remembers) {
         (void)add_nb(0, 1, &old);
     EXPECT_EQ(fake.seen.size(), op::kTaskWindow);
     expect_sound();
-    // The window moves when the oldest is over, not when any other is.
+    // The window moves only when the oldest task is complete.
     fake.complete_later(fake.held[3], SENNIT_OK);
     make_progress(rank());
     EXPECT_EQ(fake.seen.size(), op::kTaskWindow);
@@ -71,7 +71,7 @@ TEST_F(TaskTest, no_more_tasks_are_open_than_the_target_remembers) {
     expect_sound();
 }
 
-// Broken by a repetition under another number, which the target would carry out again.
+// Broken by a repetition under another number, which the target would execute again.
 TEST_F(TaskTest, a_task_is_repeated_on_another_rail_under_its_number) {
     fake.fake.rails = 2;
     start();
@@ -90,9 +90,9 @@ TEST_F(TaskTest, a_task_is_repeated_on_another_rail_under_its_number) {
     expect_sound();
 }
 
-// Broken by an accumulate that is cut inside an element, or longer than a task may be.
+// Broken by an accumulate that is cut inside an element, or exceeds the size of a task.
 TEST_F(TaskTest, a_long_accumulate_goes_in_tasks_of_whole_elements) {
-    fake.fake.task_bytes = 60;  // 56 are a multiple of every element
+    fake.fake.task_bytes = 60;  // 56 is a multiple of every element size
     fake.complete_in_progress = true;
     start();
     std::vector<std::uint32_t> source(100);
@@ -130,7 +130,7 @@ TEST_F(TaskTest, a_path_without_tasks_refuses_atomic_operations) {
     expect_sound();
 }
 
-// The target's side, task by task.
+// The target's side, one task at a time.
 class TargetTest : public TaskTest {
   protected:
     sennit_status arrive(std::uint64_t sequence, std::uint64_t value, int from = 1) {
@@ -148,7 +148,7 @@ class TargetTest : public TaskTest {
     std::uint64_t reply = 0;
 };
 
-// Broken by a repetition that adds again, or that gets the present value for an answer.
+// Broken by a repetition that adds again, or whose answer is the present value.
 TEST_F(TargetTest, a_repetition_gets_the_first_answer_and_changes_nothing) {
     start();
     EXPECT_EQ(arrive(1, 5), SENNIT_OK);
@@ -157,13 +157,13 @@ TEST_F(TargetTest, a_repetition_gets_the_first_answer_and_changes_nothing) {
     EXPECT_EQ(arrive(1, 5), SENNIT_OK);
     EXPECT_EQ(reply, 100u);
     EXPECT_EQ(word, 112u);
-    // Another sender has numbers of its own.
+    // Each sender has its own numbers.
     EXPECT_EQ(arrive(1, 1, 2), SENNIT_OK);
     EXPECT_EQ(reply, 112u);
     EXPECT_EQ(word, 113u);
 }
 
-// Broken by a history that is too short, or a late copy that is taken for a new task.
+// Broken by a history that is too short, or a late copy that is mistaken for a new task.
 TEST_F(TargetTest, tasks_of_a_window_are_remembered_in_any_order_and_older_ones_are_refused) {
     start();
     for (std::uint64_t number = op::kTaskWindow; number >= 1; --number)
@@ -180,7 +180,7 @@ TEST_F(TargetTest, tasks_of_a_window_are_remembered_in_any_order_and_older_ones_
 // Tasks whose reply is longer than a word.
 class LongReply : public TargetTest {
   protected:
-    static constexpr std::uint32_t kWords = 64;  // as many as a task may have
+    static constexpr std::uint32_t kWords = 64;  // the most that a task may have
 
     // Adds `value` to each of the first `count` words.
     sennit_status add(std::uint64_t sequence, std::uint32_t count, std::uint64_t value) {
@@ -197,7 +197,7 @@ class LongReply : public TargetTest {
     std::vector<std::uint64_t> replies = std::vector<std::uint64_t>(kWords);
 };
 
-// Broken by a long reply that is kept where a short one is, or by two that share their place.
+// Broken by a long reply in the place of a short one, or by two that share their place.
 TEST_F(LongReply, each_is_remembered_for_its_own_task) {
     start();
     EXPECT_EQ(add(1, 1, 1), SENNIT_OK);
@@ -219,7 +219,7 @@ TEST_F(LongReply, each_is_remembered_for_its_own_task) {
     EXPECT_EQ(words, after);
 }
 
-// Broken by an answer that reads beyond what was kept, or that gives away another task's.
+// Broken by an answer that reads beyond the kept reply, or returns another task's reply.
 TEST_F(LongReply, a_repetition_that_asks_for_another_length_is_refused) {
     start();
     EXPECT_EQ(add(1, 1, 1), SENNIT_OK);
@@ -230,7 +230,7 @@ TEST_F(LongReply, a_repetition_that_asks_for_another_length_is_refused) {
     EXPECT_EQ(words[1], 101u);
 }
 
-// Broken by a check that believes what came over a wire.
+// Broken by a check that trusts data from the network.
 TEST_F(TargetTest, a_task_that_makes_no_sense_is_refused_and_changes_nothing) {
     start();
     const transport::Task good{1, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, 0, {}};
@@ -259,8 +259,8 @@ TEST_F(TargetTest, a_task_that_makes_no_sense_is_refused_and_changes_nothing) {
     EXPECT_EQ(word, 100u);
 }
 
-// Would break: a transport's thread that calls the hooks only after the rank has, and a rank that
-// computes right after sennit_init.
+// Would break: a transport's thread that calls the hooks only after the rank has done so, while the
+// rank computes right after sennit_init.
 TEST(tasks_over_sim, each_rank_has_made_progress_once_when_init_returns) {
     Job job(2, "sim:seed=1");
     std::atomic<int> started{0};
@@ -282,8 +282,8 @@ TEST(tasks_over_sim, each_rank_has_made_progress_once_when_init_returns) {
     EXPECT_EQ(steps, 2u);
 }
 
-// Broken by a task that a failed rail lost and that is not repeated, or that was carried out on
-// both rails: with answers that are lost on the way the sum would be too large.
+// Broken by a task that a failed rail loses and nobody repeats, or that both rails execute: the sum
+// would be too large when answers are lost.
 TEST(tasks_over_sim, additions_are_done_once_although_rails_fail) {
     std::uint64_t lost = 0;
     for (int seed = 1; seed <= 60; ++seed) {
@@ -334,7 +334,7 @@ TEST(tasks_over_sim, an_accumulate_that_finds_the_lock_taken_is_sent_again_and_c
         UpdateLock &lock = op::update_lock_of(reinterpret_cast<std::byte *>(words), kWords * 8);
         transport::sim::World *const world = transport::sim::hold_world(*current_rank());
         const std::uint64_t before = transport::sim::counters(*world).tasks;
-        if (rank == 0) lock.holder = 2;  // rank 1, which lives
+        if (rank == 0) lock.holder = 2;  // rank 1, which is alive
         job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
         if (rank == 0) {
             while (transport::sim::counters(*world).tasks < before + 5 && !has_ended)
@@ -359,7 +359,7 @@ TEST(tasks_over_sim, an_accumulate_that_finds_the_lock_taken_is_sent_again_and_c
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a wait for the lock of an array that has no limit, or does not say for whom it waited.
+// Broken by a wait for an array's lock without a limit, or without the holder's name in its error.
 TEST(accumulate, a_lock_that_is_not_given_back_is_a_timeout_that_names_its_holder) {
     (void)setenv("SENNIT_TIMEOUT", "0.2", 1);
     Job job(2, "self,inproc");
@@ -386,8 +386,8 @@ TEST(accumulate, a_lock_that_is_not_given_back_is_a_timeout_that_names_its_holde
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a lock that is lost with its holder where only messages lead to it, or by a death that
-// is told twice or not at all.
+// Broken by a lock that is lost with its holder on message paths, or by a death that is reported
+// twice or never.
 TEST(tasks_over_sim, the_lock_of_a_killed_rank_goes_to_the_next_who_is_told) {
     for (int seed = 1; seed <= 10; ++seed) {
         Job job(3, "sim:lockstep=1+order=0+kill=2@4000+seed=" + std::to_string(seed));
@@ -414,7 +414,7 @@ TEST(tasks_over_sim, the_lock_of_a_killed_rank_goes_to_the_next_who_is_told) {
                 }
                 job.expect(sennit_lock_release(lock), "release");
                 ++entered;
-                // The rank that keeps the lock stays until both are through.
+                // The rank that keeps the lock stays until both are done.
                 sennit_request none = SENNIT_REQUEST_NULL;
                 int done = 0;
                 while (entered < 2)

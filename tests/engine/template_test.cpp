@@ -1,7 +1,6 @@
-// transport/template passes for a path: random programs through the public interface, with threads
-// that run freely, a rank that leaves, requests left open. It has no number of its own among the
-// paths and takes that of sim in this program. Would break: a template that teaches something
-// wrong.
+// transport/template works as a path: random programs through the public interface, with free
+// threads, a rank that leaves, and requests left open. It has no path number of its own and uses
+// that of sim in this program. Would break: a template that teaches a mistake.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,7 +10,7 @@
 #include "runtime/detector.hpp"
 #include "transport/template/template.hpp"
 
-// Found by the linker before the table in the library.
+// The linker finds this table before the library's.
 namespace sennit::transport {
 const Maker kMakers[] = {
     {SENNIT_PATH_SIM, true, make_template},
@@ -27,16 +26,16 @@ TEST(template_transport, random_programs_agree_with_the_oracle) {
         Network network;
         network.ranks = 2 + static_cast<int>(seed % 3);
         network.in_order = true;
-        // A rank's plain copies to itself would race with what others read there.
+        // A rank's plain copies to itself would race with other ranks' reads.
         network.self_too = false;
         Program program(seed, 4, network);
         program.run();
         ASSERT_EQ(program.fault, "") << "seed " << seed;
-        EXPECT_EQ(program.counters.steps, 0u);  // sim had no part in it
+        EXPECT_EQ(program.counters.steps, 0u);  // sim took no part
     }
 }
 
-// Broken by a task that is carried out twice, or by none, or by a rank that waits for its own.
+// Broken by a task that is executed twice or never, or by a rank that waits for its own task.
 TEST(template_transport, additions_of_all_ranks_are_carried_out_once_by_the_owner) {
     Job job(4, "");
     constexpr int kEach = 200;
@@ -91,7 +90,7 @@ TEST(template_transport, a_rank_that_left_is_lost_and_what_was_queued_for_it_say
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a rank that takes a peer for dead, or waits for it, because no path maps its state.
+// Broken by a rank that considers a peer dead, or waits for it, because no path maps its state.
 TEST(template_transport, who_has_left_is_known_without_a_mapped_control_block) {
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "1", 1);
     Job job(2, "");
