@@ -163,7 +163,7 @@ TEST_F(Adopt, memory_that_was_freed_too_early_and_came_again_is_another_one) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a way back that replaces pages which now belong to someone else.
+// Would break: a return that replaces pages which now belong to someone else.
 TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);
@@ -181,7 +181,7 @@ TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a way back that makes read-only pages writable again, or loses them.
+// Would break: a return that makes read-only pages writable again, or loses them.
 TEST_F(Adopt, pages_that_became_read_only_meanwhile_are_left_as_they_are) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);

@@ -81,8 +81,8 @@ class AdoptStack : public Adopt {
 
 }  // namespace
 
-// Would break: a page that also holds another part of the frame, or a return that leaves the stack
-// in the file. In the second round the stack consists of several mappings.
+// Would break: a moved page that also holds another part of the frame, or a return that leaves the
+// stack in the file. In the second round the stack consists of several mappings.
 TEST_F(AdoptStack, arrays_that_fill_pages_are_adopted_if_the_program_consents) {
     for (int round = 0; round < 2; ++round) {
         use_own_array();

@@ -83,7 +83,7 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
     }).join();
 }
 
-// Would break: the ways for kernels before 6.11 (no ioctl for a mapping) and before 6.4 (pages that
+// Would break: the code for kernels before 6.11 (no ioctl for a mapping) and before 6.4 (pages that
 // were never used are not held).
 TEST_F(Adopt, older_kernels_adopt_as_well) {
     leave_out_without_guard();

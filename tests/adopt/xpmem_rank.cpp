@@ -1,9 +1,9 @@
 // One rank of a job with a stub of XPMEM (xpmem_stub.cpp). The argument says how the stub behaves:
 //     works      XPMEM is taken before adoption, and a peer loads and stores through its attachment
-//     ordered    the same where SENNIT_REGISTER names it alone
+//     ordered    the same where SENNIT_REGISTER names only xpmem
 //     no_device  the library exists without the module: adoption is taken, and the reason is kept
-//     refused    rank 1 may attach nothing: the kernel copies between it and the others, without a
-//                pointer, for this reason; the other ranks have one
+//     refused    rank 1 may attach nothing: the kernel copies for it, without a pointer, and the
+//                reason says so; the other ranks have pointers
 //     not_there  rank 1 has no such library, and the same holds
 // Would break: a library looked up under another name, functions called with other arguments,
 // another order of preference, a failed attachment that fails the whole region, the owner's

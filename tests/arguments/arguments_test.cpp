@@ -208,7 +208,7 @@ const Bears kBears[] = {
          EXPECT_EQ(sennit_block_is_null(nullptr), 1);
      }},
     {"sennit_gptr_is_null", [] { EXPECT_EQ(sennit_gptr_is_null(SENNIT_GPTR_NULL), 1); }},
-    // It only stores its arguments: the call that gets the description refuses them.
+    // It only stores its arguments: a call that gets the reduction refuses bad ones.
     {"sennit_reduction_of",
      [] {
          const sennit_reduction made = sennit_reduction_of(SIZE_MAX, static_cast<sennit_type>(-1),

@@ -254,7 +254,7 @@ def processes_with(word):
 
 
 def wait_until_gone(word):
-    """No process has the words of the command line, which are unique to this test, any more."""
+    """Waits until no process has this word of the command line, which is unique to this test."""
     deadline = time.monotonic() + 10
     while processes_with(word):
         assert time.monotonic() < deadline, f"left running: {processes_with(word)}"

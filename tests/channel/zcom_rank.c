@@ -30,7 +30,7 @@ static void try_init(const char *what, int *target, void **buffers, size_t *size
 }
 
 /* First every process names an invalid target, then rank 0 alone passes a bad argument. Broken by
- * an error of one process for which the others wait without end, or until it counts as lost. */
+ * an error of one process that makes the others wait without end, or until it counts as lost. */
 static void arguments_that_are_wrong(int rank, int size) {
     const int right = rank == 0 ? 1 : 0;
     const int is_wrong = rank == 0;
@@ -55,8 +55,8 @@ static void arguments_that_are_wrong(int rank, int size) {
     expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
 }
 
-/* An error that only the opening of the channels finds. Broken by processes that wait for one that
- * has given up while it waits for their end. */
+/* An error that only the opening of the channels finds. Broken by a deadlock: a process that has
+ * given up waits for the others' end while they wait for it. */
 static void a_buffer_that_is_not_mapped(int rank) {
     const int is_wrong = rank == 0;
     const double begin = MPI_Wtime();

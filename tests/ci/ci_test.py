@@ -139,7 +139,7 @@ def the_next_tree_is_built_while_tests_run_and_a_bad_one_fails_the_run(project):
 
 
 def a_ctest_that_is_cut_fails_the_run(project):
-    """Would break: tests that never ran without anybody noticing."""
+    """Would break: tests that do not run, without a failure."""
     code, lines, _ = run_tests(project, "quick", CUT="1")
     expect(code == 1 and lines[-1] == "1 passed, 1 failed" and says(lines, "ended before all tests had run"), lines)
 

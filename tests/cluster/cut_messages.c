@@ -5,7 +5,7 @@
 
    With `runs` the messages have 2 MiB, in runs of 256 bytes. With `asleep` the ranks sleep between
    tests for the end of a message, so the progress threads do the work. Ends when rank 0 finds FILE.
-   A rail may be cut during any message: a lost event hangs the run, and a doubled event makes the
+   A rail may be cut during any message: a lost event stops the run, and a doubled event makes the
    wait or the flush fail. */
 #include <inttypes.h>
 #include <stdbool.h>

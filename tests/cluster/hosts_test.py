@@ -20,7 +20,7 @@ from cluster_test import expect, has_hydra_died
 
 
 def a_plain_user_has_hosts_too(cluster):
-    """Or the user gets instructions. If the caller is root, all other cases run as root."""
+    """A plain user has hosts, or gets instructions. If the caller is root, all other cases run as root."""
     if os.geteuid() != 0:
         print("all cases are a plain user's here")
         return
@@ -122,7 +122,7 @@ def a_rail_is_as_slow_as_was_asked_for(cluster):
 
 
 def messages_of_mpi_take_the_rails(cluster, launcher, program):
-    """All of them, and none the launcher's network: that would be a card that others lack and --rate does not slow down."""
+    """All take the rails, and none the launcher's network: others lack that card, and --rate does not slow it down."""
     process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 60")
     for _ in range(3):
         before = json.loads(cluster.must("counters"))

@@ -186,7 +186,7 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *op
                     time.sleep(0.02)
 
             wait_for(lambda: "messages come" in text(), "messages come")
-            number_of = {}  # of each rail in the log, which numbers rails in its own order
+            number_of = {}  # each rail's number in the log, which has its own order
             waited = []  # messages held up before each cut, and at the end
             for cut in range(int(cuts)):
                 rail = rails[cut % len(rails)]

@@ -1,5 +1,5 @@
-// A rank that is late for as long as the others need, however slow the machine is: the ranks in
-// time put the number of a round into its words. `segment` has 8 zeroed bytes per rank.
+// A rank that is late for as long as the others need, however slow the machine is: the other ranks
+// put the number of a round into its words. `segment` has 8 zeroed bytes per rank.
 #pragma once
 
 #include <algorithm>

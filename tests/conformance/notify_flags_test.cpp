@@ -298,8 +298,8 @@ RANK_TEST(notify, wait_test_and_reset_of_an_unchecked_signal_tell_of_each_fault_
     buffer.end();
 }
 
-// Broken by an event of the next epoch that is refused, lost or not reported: once, by the reset if
-// the signal has fired, otherwise by a wait or test, also of a set.
+// Broken by an event of the next epoch that is refused, lost or not reported. It is reported once:
+// by the reset if the signal has fired, otherwise by a wait or test, also of a set.
 RANK_TEST(notify, an_unchecked_strict_signal_reports_events_before_its_reset, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED | SENNIT_SIGNAL_STRICT);
     std::uint64_t epoch = 0;

@@ -190,7 +190,7 @@ RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
 }
 
 // Broken by a slot that is used twice, a producer's place that is not reused, or an error that does
-// not name the queue and say full or empty.
+// not name the queue, or whether it is full or empty.
 RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const Made mine = make_queue(test, 8, 3, 2);

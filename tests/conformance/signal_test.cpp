@@ -335,7 +335,7 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     const std::vector<sennit_signal> theirs = signals_of_next(test, mine);
     std::vector<std::uint64_t> epochs(count, 0);
     for (int round = 0; round < (test.quick ? 4 : 60); ++round) {
-        // The signals of its neighbour that each rank fires, the same on all ranks.
+        // Each rank fires these signals of its neighbour; the same on all ranks.
         std::set<std::size_t> chosen;
         for (std::uint64_t i = test.common.between(1, 20); i > 0; --i)
             chosen.insert(test.common.below(count));

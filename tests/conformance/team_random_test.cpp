@@ -1,8 +1,8 @@
 // Random programs of teams, with a sequential model: lists of world ranks.
 //
-// All ranks draw the same steps and keep the same model of all teams, even of those without them; a
-// rank makes the calls of its own teams. So ranks run far apart where their teams allow it, and
-// different draws show at once. A failure can be shrunk (shrink.py).
+// All ranks draw the same steps and keep the same model of all teams, including teams that they are
+// not in; a rank makes the calls of its own teams. So ranks run far apart where their teams allow
+// it, and different draws show at once. A failure can be shrunk (shrink.py).
 #include <algorithm>
 #include <map>
 

@@ -218,7 +218,7 @@ TEST_F(EngineTest, a_rail_that_refuses_is_left_for_another_one_in_the_same_call)
     EXPECT_STREQ(sennit_last_error()->text, "no rail is left");
 }
 
-// home_rail() of rank 0.
+// home_rail() gives these rails for rank 0.
 TEST_F(EngineTest, small_operations_take_the_home_rail_of_their_peer_while_it_is_usable) {
     fake.fake.rails = 2;
     start();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRun = 8;
 
-// The tasks that the consumer has counted. Refused parts are not stored.
+// The words of the messages that the consumer has counted. Refused parts are not stored.
 struct Counted {
     std::vector<std::uint32_t> words;
     bool refuses = false;

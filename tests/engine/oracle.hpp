@@ -1,5 +1,5 @@
-// The possible contents of all ranks' memory, and the possible results of a get, after operations
-// of which only start and completion are known. For every byte it keeps the candidates for the last
+// The possible contents of all ranks' memory, and the possible results of a get, derived only from
+// the start and completion of operations. For every byte it keeps the candidates for the last
 // write: a completed write removes all that were complete before its start, or that a fence or the
 // order of its path put before it. It does not depend on the implementation of operations.
 #pragma once
