@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Cuts connections of a job on two made-up nodes again and again, while the conformance suite runs in it.
+"""Cuts connections of a job on two made-up nodes again and again while the conformance suite runs in it.
 
     cut_test.py SENNIT RANKS SUITE WORD...
 
 Both ends of a connection get a reset, as from a network that has lost its state. Every test must pass: nothing is lost, nothing
-comes twice, and no old data lands on new. Without it: a path that repeats what may still be on its way passes all
+arrives twice, and no old data overwrites new data. Without it: a path that repeats transfers which may still arrive passes all
 other tests, since connections do not break by themselves on one machine. Exits with 77 where connections cannot be cut.
 """
 
@@ -26,7 +26,7 @@ def output_of(*command):
 
 
 def connections(processes):
-    """Local ends "address:port" of the connections of these processes."""
+    """The local ends ("address:port") of the connections of these processes."""
     ends = set()
     for line in output_of("ss", "-tnpH", "state", "established").stdout.splitlines():
         owner = re.search(r"pid=(\d+)", line)
@@ -39,7 +39,7 @@ def children_of(process):
     try:
         with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
             found = {int(child) for child in file.read().split()}
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return set()
     return found.union(*map(children_of, found))
 

@@ -1,5 +1,5 @@
-// Completion data of puts (events.cpp): what comes to a rank's event sink and what never does, and
-// what becomes of those that the rank sends.
+// Completion data of puts (events.cpp): which data reaches a rank's event sink and which never
+// does, and what happens to the events that the rank sends.
 #include "told_peer.hpp"
 
 namespace {
@@ -14,7 +14,7 @@ std::uint64_t low(std::uint64_t data, unsigned bits) {
 
 class Events : public ToldPeers {
   protected:
-    // What the peer puts with data, to an endpoint and a handle of the rank.
+    // A put with data that the peer sends to an endpoint and a handle of the rank.
     struct Event {
         std::uint64_t data;
         std::uint64_t value = 1;
@@ -22,7 +22,7 @@ class Events : public ToldPeers {
         std::uint64_t offset = kPlace;
         std::size_t bytes = 8;
     };
-    // It is on its way. `while_full`: what makes room for it, and for its connection.
+    // Starts the put. `while_full` makes room for it and for its connection.
     void send(const Word &endpoint, const Event &event, const std::function<void()> &while_full) {
         Sent &one = sent_.emplace_back();
         one.value = event.value;
@@ -45,7 +45,7 @@ class Events : public ToldPeers {
     void send(const Word &endpoint, const Event &event) {
         send(endpoint, event, [&] { step(); });
     }
-    // The peer is connected to the endpoint, and nothing is on its way.
+    // Connects the peer to the endpoint; afterwards nothing is on its way.
     Word connect() {
         const Word endpoint = ask_endpoint();
         send(endpoint, {0});
@@ -53,7 +53,7 @@ class Events : public ToldPeers {
         events.clear();
         return endpoint;
     }
-    // Of completion data, if the provider has so much.
+    // The provider's bits of completion data.
     unsigned bits() { return network->traits().event_bits; }
     Word ask_endpoint() {
         there[1].ask(0);
@@ -75,7 +75,7 @@ class Events : public ToldPeers {
     std::uint64_t *at_place() {
         return reinterpret_cast<std::uint64_t *>(static_cast<char *>(block_) + kPlace);
     }
-    // As the thread does it: nothing is handed over.
+    // Looks at the network as the progress thread does: it hands over no events.
     void look_as_thread() {
         auto sleep = std::make_unique<ThreadSleep>();
         for (int i = 0; i < 2; ++i) {
@@ -86,7 +86,7 @@ class Events : public ToldPeers {
         there[1].poll();
     }
 
-    // What the rank puts with data to the peer, until its operation is over.
+    // The data that the rank's puts bring to the peer until the operation is over.
     std::vector<std::uint64_t> data_of(const Job &one) {
         std::vector<std::uint64_t> data;
         const auto look = [&] {
@@ -129,7 +129,7 @@ class EventsOfWidth : public Events, public testing::WithParamInterface<unsigned
     }
 };
 
-// Broken by data that goes as it was given: a card refuses it, or cuts it.
+// Broken by sending the data at its full width: a card refuses it or cuts it.
 TEST_P(EventsOfWidth, a_put_brings_so_many_bits_and_no_more) {
     const char *const layer = std::getenv("FABRIC_LAYER");
     const bool has_all = layer == nullptr || std::strstr(layer, "cq_data=4") == nullptr;
@@ -156,7 +156,7 @@ TEST_P(EventsOfWidth, what_comes_is_handed_over_with_so_many_bits) {
 
 INSTANTIATE_TEST_SUITE_P(bits, EventsOfWidth, testing::Values(8u, 16u, 32u, 64u));
 
-// Broken by an event that is handed over before what was put with it is there.
+// Broken by handing over an event before the data of its put has arrived.
 TEST_F(Events, what_was_put_is_there_when_the_sink_hears_of_it) {
     const Word endpoint = ask_endpoint();
     std::vector<std::uint64_t> seen;
@@ -184,8 +184,8 @@ TEST_F(Events, an_event_without_bytes_comes_and_goes) {
     EXPECT_EQ(there[1].memory[0], 1u) << "of the first put";
 }
 
-// More than a look reads, and more than the list has room for at first. Broken by a list that is
-// handed over again, or one whose growth loses what is there; and by too few receives where data
+// More events than one look reads, and more than the list has room for at first. Broken by handing
+// over the list twice, by losing events when the list grows, and by too few receives where data
 // takes them.
 TEST_F(Events, each_comes_once_however_many_are_read_before_they_are_handed_over) {
     const Word endpoint = connect();
@@ -205,8 +205,8 @@ TEST_F(Events, each_comes_once_however_many_are_read_before_they_are_handed_over
     EXPECT_EQ(events, all);
 }
 
-// A rank that computes hears of it too. Broken by a thread that reads the queues of messages alone,
-// or calls the engine for what is completed alone.
+// A rank that computes gets the event too. Broken by a thread that reads only the queues of
+// messages, or that calls the engine only for completions.
 TEST_F(Events, the_thread_calls_the_engine_for_an_event) {
     const Word endpoint = connect();
     rank.hooks[0].poll = [](void *self) { (void)static_cast<Network *>(self)->progress(); };
@@ -219,8 +219,9 @@ TEST_F(Events, the_thread_calls_the_engine_for_an_event) {
     rank.hook_count = 0;
 }
 
-// Broken by a task that says nothing although an event was put before it: the owner might read the
-// event behind it; and by a rank that says it for ever, so that each task costs a read.
+// Broken by a task without the mark "after events" although an event was put before it: the owner
+// might read the event later; and by a rank that always sets the mark, so that each task costs a
+// read.
 TEST_F(Events, tasks_tell_of_events_until_one_that_was_sent_behind_them_is_answered) {
     meet();
     const auto send_task = [&] {
@@ -252,14 +253,14 @@ TEST_F(Events, tasks_tell_of_events_until_one_that_was_sent_behind_them_is_answe
     EXPECT_EQ(send_task().after_events, 1);
 }
 
-// Broken by an owner that reads no events where it is told of some. The queue of events is read in
-// some looks alone where none came for a while.
+// Broken by an owner that does not read events when a task says that there are some. When no event
+// has come for a while, only some looks read the queue of events.
 TEST_F(Events, events_are_handed_over_before_a_task_that_tells_of_them) {
     const Word endpoint = connect();
     network->expect_events();
     std::size_t seen = SIZE_MAX;
     for (std::uint64_t i = 1; i <= 4; ++i) {
-        drive(70'000);  // see kDataReads
+        drive(70'000);  // longer than kDataReads: the queue is read rarely
         events.clear();
         arrived.clear();
         send(endpoint, {i}, [] {});
@@ -277,7 +278,7 @@ TEST_F(Events, events_are_handed_over_before_a_task_that_tells_of_them) {
 
 // ---- The fence.
 
-// Broken by a list that keeps what came to an endpoint which was closed.
+// Broken by a list that keeps events of a closed endpoint.
 TEST_F(Events, nothing_is_handed_over_that_came_to_an_endpoint_before_its_end) {
     const Word endpoint = connect();
     for (std::uint64_t i = 1; i < 20; ++i)
@@ -294,7 +295,7 @@ TEST_F(Events, nothing_is_handed_over_that_came_to_an_endpoint_before_its_end) {
     ASSERT_TRUE(is_answered);
     drive(500);
     EXPECT_EQ(events, std::vector<std::uint64_t>{});
-    // And those to the next one come.
+    // Events to the next endpoint arrive.
     const Word next = ask_endpoint();
     EXPECT_EQ(next.header.id, 2u);
     send(next, {50});
@@ -302,7 +303,7 @@ TEST_F(Events, nothing_is_handed_over_that_came_to_an_endpoint_before_its_end) {
     EXPECT_EQ(events.back(), 50u);
 }
 
-// Broken by an answer before the sink has had what was taken for it.
+// Broken by answering before the sink has got the events that were read for it.
 TEST_F(Events, no_endpoint_is_closed_while_its_events_are_handed_over) {
     const Word endpoint = connect();
     int answers = 0;
@@ -323,7 +324,7 @@ TEST_F(Events, no_endpoint_is_closed_while_its_events_are_handed_over) {
     EXPECT_EQ(answer->header.id, 2u);
 }
 
-// Broken by a repetition: the first try's event may have come.
+// Broken by sending again: the first try's event may have arrived.
 TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_and_is_not_sent_again) {
     meet();
     Job &one = event(5);
@@ -338,8 +339,8 @@ TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_and_is_not_sent_again) {
     EXPECT_EQ(next.status, SENNIT_OK);
 }
 
-// What ends without an event for certain has another status. Broken by one that may have come
-// before the memory ended.
+// An operation that certainly ended without an event has another status. Broken by giving that
+// status to an event that may have arrived before the memory was freed.
 TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_also_if_its_memory_is_gone) {
     meet();
     Job &one = event(5);
@@ -355,7 +356,7 @@ TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_also_if_its_memory_is_gone)
     EXPECT_EQ(other.status, SENNIT_ERR_NOT_REGISTERED);
 }
 
-// ---- What reaches which node.
+// ---- Which nodes events can reach.
 
 struct EventsBeforeStart : Events {
     void SetUp() override {}
@@ -401,7 +402,7 @@ TEST(EventSettings, widths_that_are_none_are_refused_with_those_that_are) {
     EXPECT_EQ(settings.index, 12u);
 }
 
-// Broken by a rail whose data nobody has tried, or by one that is out for good.
+// Broken by using a rail whose data was never tried, or by giving up a rail for good.
 TEST_F(Events, events_go_where_each_rail_that_may_carry_brings_them) {
     EXPECT_EQ(network->event_bits_to(0), 0u) << "the rank itself";
     NodeTrial found{1, 0};
@@ -419,13 +420,13 @@ TEST_F(Events, events_go_where_each_rail_that_may_carry_brings_them) {
 
 // ---- Trials.
 
-// The peer's room for trials in the rank's memory.
+// The offset of a place for the peer's trials in the rank's memory.
 constexpr std::uint64_t place_of(unsigned attempt, unsigned which) {
     return sizeof(TrialRoom) + (2 * attempt + which) * sizeof(TrialRoom::Place);
 }
 
-// Broken by data of a trial that counts as an event; and by an event that is lost since it came
-// before this rank knew that the trials are over.
+// Broken by counting a trial's data as an event, and by losing an event that came before this rank
+// knew that the trials were over.
 TEST_F(EventsBeforeStart, data_of_trials_is_told_to_their_room_and_never_to_the_sink) {
     before_settle = [&] {
         const Word endpoint = ask_endpoint();
@@ -433,7 +434,7 @@ TEST_F(EventsBeforeStart, data_of_trials_is_told_to_their_room_and_never_to_the_
             const std::uint64_t word = which == 0 ? kDatum : ~kDatum;
             send(endpoint, {low(word, bits()), word, kTrialHandle, place_of(0, which)});
         }
-        send(endpoint, {55});  // of a rank that is further
+        send(endpoint, {55});  // an event of a rank whose trials are over
         drive(300);
         EXPECT_EQ(events, std::vector<std::uint64_t>{});
     };
@@ -444,11 +445,11 @@ TEST_F(EventsBeforeStart, data_of_trials_is_told_to_their_room_and_never_to_the_
     EXPECT_EQ(ask_endpoint().header.id, 1u);
 }
 
-// Broken by data that is no trial's since it is not what was sent.
+// Broken by treating wrong data as no trial's data.
 TEST_F(EventsBeforeStart, data_of_a_trial_that_is_not_as_it_was_sent_ends_with_the_endpoint) {
     before_settle = [&] {
         const Word endpoint = ask_endpoint();
-        Job &known = put(1);  // the peer is one that this rank has tried
+        Job &known = put(1);  // this rank has tried the peer
         (void)network->submit(&known);
         send(endpoint, {low(kDatum, bits() - 8), kDatum, kTrialHandle, place_of(0, 0)});
         drive(300);
@@ -459,7 +460,7 @@ TEST_F(EventsBeforeStart, data_of_a_trial_that_is_not_as_it_was_sent_ends_with_t
     EXPECT_EQ(ask_endpoint().header.id, 2u);
 }
 
-// A try whose data was late is followed by others.
+// A try whose data was late is followed by other tries.
 TEST(TrialRooms, each_try_has_its_data_also_if_it_comes_late_and_no_other_has_it) {
     TrialRoom room{};
     room.places[0][0].put = kDatum;

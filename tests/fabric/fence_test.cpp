@@ -1,5 +1,5 @@
-// What a rank does about transfers that fail (fence.cpp), and as the owner of the endpoint that the
-// transfers of others go to.
+// Transfers that fail (fence.cpp): what the sender does, and what the owner of the target endpoint
+// does.
 #include "told_peer.hpp"
 
 #include <sys/resource.h>
@@ -10,13 +10,13 @@ namespace {
 
 using namespace told;
 
-constexpr std::uint64_t kGone = 99;  // a handle of nothing
+constexpr std::uint64_t kGone = 99;  // a handle of no segment
 
 using Fence = ToldPeers;
 
 // ---- The owner of an endpoint.
 
-// Broken by an owner that closes whatever is open, also for a question that comes late or twice.
+// Broken by an owner that closes any open endpoint, also for a late or repeated question.
 TEST_F(Fence, an_endpoint_is_closed_once_for_its_number) {
     there[1].ask(1);
     auto answer = hear(MessageKind::endpoint);
@@ -33,7 +33,7 @@ TEST_F(Fence, an_endpoint_is_closed_once_for_its_number) {
     }
 }
 
-// Broken by an answer without the end of the endpoint.
+// Broken by answering without closing the endpoint.
 TEST_F(Fence, nothing_lands_that_is_sent_to_an_endpoint_which_the_owner_has_closed) {
     there[1].ask(0);
     const auto before = hear(MessageKind::endpoint);
@@ -46,7 +46,7 @@ TEST_F(Fence, nothing_lands_that_is_sent_to_an_endpoint_which_the_owner_has_clos
     EXPECT_TRUE(lands(*after, 7));
 }
 
-// A later endpoint may have the address of an earlier one. Broken by tags that come again.
+// A later endpoint may have the address of an earlier one. Broken by reusing tags.
 TEST_F(Fence, the_last_tags_of_an_owner_differ) {
     std::vector<std::uint64_t> tags;
     for (std::uint64_t number = 0; number < 17; ++number) {
@@ -56,16 +56,16 @@ TEST_F(Fence, the_last_tags_of_an_owner_differ) {
         ASSERT_TRUE(answer);
         tags.push_back(answer->header.handle);
     }
-    // The first two are of one endpoint.
+    // The first two tags belong to the same endpoint.
     for (std::size_t i = 2; i < tags.size(); ++i)
         EXPECT_EQ(tags[i] & 15, (tags[i - 1] + 1) & 15);
-    std::set<std::uint64_t> others;  // of the other bits, by chance
+    std::set<std::uint64_t> others;  // upper bits, which are random
     for (const std::uint64_t tag : tags)
         others.insert(tag >> 4);
     EXPECT_GT(others.size(), 1u);
 }
 
-// Broken by an owner that a sender with stale keys keeps at closing.
+// Broken by a sender with stale keys that makes the owner close endpoints all the time.
 TEST_F(Fence, an_owner_closes_at_most_once_in_20_ms) {
     pass(20 * kMs);
     there[1].ask(1);
@@ -80,8 +80,8 @@ TEST_F(Fence, an_owner_closes_at_most_once_in_20_ms) {
     EXPECT_EQ(answer->header.id, 3u);
 }
 
-// Broken by an owner whose other senders find out by errors alone, or which makes a connection to
-// each rank of the job.
+// Broken by an owner whose other senders learn of the new endpoint only by errors, or which
+// connects to every rank of the job.
 TEST_F(Fence, the_peers_that_were_met_are_told_of_a_new_endpoint) {
     pass(20 * kMs);
     there[1].ask(1);
@@ -98,7 +98,7 @@ TEST_F(Fence, the_peers_that_were_met_are_told_of_a_new_endpoint) {
     EXPECT_EQ(news->header.id, 3u);
 }
 
-// Broken by an owner that waits for a question about the endpoint which it has not got any more.
+// Broken by an owner that waits for a question about the endpoint that no longer exists.
 TEST_F(Fence, any_question_makes_an_owner_try_again_that_could_not_open_its_endpoint) {
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -120,7 +120,7 @@ TEST_F(Fence, any_question_makes_an_owner_try_again_that_could_not_open_its_endp
     EXPECT_TRUE(lands(*answer, 8));
 }
 
-// Broken by an answer though the endpoint is open, or keys that are not made again.
+// Broken by answering although the endpoint is open, or by not making the keys again.
 TEST_F(Fence, an_endpoint_that_is_not_closed_is_there_as_before_and_the_next_question_closes_it) {
     if (!has_layer()) GTEST_SKIP() << "needs the layer";
     there[1].ask(0);
@@ -144,7 +144,7 @@ TEST_F(Fence, an_endpoint_that_is_not_closed_is_there_as_before_and_the_next_que
 
 // ---- A sender.
 
-// Broken by a repetition before the answer, which the first try may follow.
+// Broken by repeating before the answer: the first try may arrive after the repetition.
 TEST_F(Fence, what_fails_is_repeated_at_the_endpoint_that_the_peer_names_and_not_before) {
     meet();
     Job &second = put(2);
@@ -166,7 +166,7 @@ TEST_F(Fence, what_fails_is_repeated_at_the_endpoint_that_the_peer_names_and_not
     EXPECT_EQ(there[1].memory[0], 3u);
 }
 
-// Broken by answers that are taken whatever they answer.
+// Broken by accepting an answer without checking which question it answers.
 TEST_F(Fence, an_answer_to_an_earlier_question_ends_no_doubt_and_names_no_endpoint) {
     meet();
     const Word earlier = there[1].endpoint(0);
@@ -189,7 +189,7 @@ TEST_F(Fence, an_answer_to_an_earlier_question_ends_no_doubt_and_names_no_endpoi
     EXPECT_EQ(there[1].memory[0], 3u);
 }
 
-// Broken by questions that are not repeated, or come as fast as a look at the network.
+// Broken by a question that is not repeated, or repeated at every look at the network.
 TEST_F(Fence, a_question_is_asked_again_and_less_and_less_often) {
     meet();
     EXPECT_EQ(doubt(put(2)).header.id, 1u);
@@ -203,11 +203,11 @@ TEST_F(Fence, a_question_is_asked_again_and_less_and_less_often) {
     EXPECT_LE(asked, 12);
 }
 
-// Broken by a doubt that waits for the turn of a question which was about something else.
+// Broken by a doubt that waits for the timer of a question about something else.
 TEST_F(Fence, a_doubt_is_asked_about_at_once_though_another_question_was_asked_before) {
     meet();
     start(put(2));
-    looks(8);  // it is overdue, but the peer does not say that it is there
+    looks(8);  // overdue, but the peer does not answer
     EXPECT_GT(heard(MessageKind::question), 3);
     there[1].reopen();
     const std::int64_t begin = time_ns;
@@ -220,7 +220,7 @@ TEST_F(Fence, a_doubt_is_asked_about_at_once_though_another_question_was_asked_b
     EXPECT_LT(time_ns - begin, 100 * kMs);
 }
 
-// Broken by failures that count against a neighbour, or never end.
+// Broken by counting failures against a neighbour, or by repeating forever.
 TEST_F(Fence,
        a_put_that_fails_alone_again_and_again_ends_with_an_error_and_its_neighbour_does_not) {
     meet();
@@ -228,7 +228,7 @@ TEST_F(Fence,
     Job &good = put(3);
     start(bad);
     start(good);
-    serves_every = 64;  // so that both are there where both were posted
+    serves_every = 64;  // both puts are on the way when the peer looks
     int rounds = 0;
     for (; rounds < 30 && hear_doubt(bad); ++rounds)
         close_and_answer(kIsNew);
@@ -240,7 +240,7 @@ TEST_F(Fence,
     EXPECT_EQ(there[1].memory[0], 3u);
 }
 
-// Broken by a failure that counts though the endpoint was closed for another rank's doubt.
+// Broken by counting a failure although the endpoint was closed for another rank's doubt.
 TEST_F(Fence, a_failure_does_not_count_where_the_endpoint_was_closed_for_another_rank) {
     meet();
     Job &bad = put(2, 1, 0, kGone);
@@ -268,7 +268,7 @@ TEST_F(Fence, what_goes_to_memory_that_is_gone_ends_and_its_neighbour_does_not) 
     EXPECT_EQ(bad.status, SENNIT_ERR_NOT_REGISTERED);
 }
 
-// The old endpoint is still there, and holds what was sent to it.
+// The old endpoint still exists and holds the transfers that were sent to it.
 class Hanging : public Fence {
   protected:
     void SetUp() override {
@@ -285,7 +285,7 @@ class Hanging : public Fence {
     Job *held_ = nullptr;
 };
 
-// Broken by a try that nobody looks after, or one that is over by time and still repeated.
+// Broken by a try that nobody checks, or by one that is ended by time but still repeated.
 TEST_F(Hanging, a_try_that_hangs_100_ms_after_the_fence_is_ended_and_repeated) {
     Job &neighbour = put(8, 2);
     neighbour.offset = 8;
@@ -317,9 +317,10 @@ TEST_F(Hanging, a_try_that_ends_within_100_ms_of_the_fence_counts) {
     EXPECT_EQ(there[2].memory[0], 1u) << "it was repeated";
 }
 
-// ---- The provider takes nothing.
+// ---- The provider takes no transfers.
 
-// Broken by a connection that is waited for for ever, or ended as soon as the peer answers.
+// Broken by waiting forever for a connection, or by ending the attempt as soon as the peer
+// answers.
 TEST_F(Fence, a_connection_that_is_not_made_is_ended_once_the_peer_answers_and_each_time_later) {
     Job &first = put(1);
     (void)network->submit(&first);

@@ -3,8 +3,8 @@
 
     layered_test.py SENNIT RANKS FOLDER SETTINGS SUITE WORD...
 
-FOLDER is where the layer's libfabric lies, SETTINGS its modes and faults. Fails too where a rule was broken, where a rank
-went without the layer, and where a fault that SETTINGS ask for never happened: else nothing would be shown.
+FOLDER has the layer's libfabric; SETTINGS are its modes and faults. Fails also if a rule was broken, if a rank ran without the
+layer, and if a fault in SETTINGS never happened: then the run would show nothing.
 """
 
 import os
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 LIMIT_S = 180
-# The layer's last words, for each rank.
+# The layer's summary, one for each rank.
 SUMMARY = re.compile(r"fabric layer: (\d+) posted, (\d+) keys, (\d+) descriptors, (\d+) again, (\d+) reordered, (\d+) delayed, "
                      r"(\d+) lost, (\d+) repeated, (\d+) garbled, (\d+) swallowed, (\d+) refused, (\d+) names, (\d+) rules broken")
 NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "garbled", "swallowed", "refused", "names", "broken"]

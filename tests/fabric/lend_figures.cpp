@@ -1,10 +1,11 @@
-// What it costs to bring private memory to a provider, for the thresholds of lent.cpp; the figures
-// are in docs/design/fabric-providers.md.
+// The cost of making private memory usable by a provider, for the thresholds of lent.cpp; the
+// figures are in docs/design/fabric-providers.md.
 //     lend_figures [ROUNDS [PROVIDER...]]
-// `copy` and `registration` are those of this rank alone. The puts are of a window of 16, from the
-// first call to the last delivery, for each: `direct` without either, `injected`, `copied` to
-// memory that is registered, and `registered` for each put alone. Both rails are in this process,
-// on the loopback interface. Medians, in ns.
+// `copy` and `registration` involve only this rank. The puts go in a window of 16; the time of each
+// is the time from the first call to the last delivery, divided by 16: `direct` without copy or
+// registration, `injected`, `copied` to registered memory, and `registered` for each put, with the
+// end of the registration. Both rails are in this process, on the loopback interface. Medians, in
+// ns.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -66,7 +67,7 @@ class Pair {
     std::size_t most_injected() const { return here_.most_injected(); }
     bool wants_descriptors() const { return here_.wants_descriptors(); }
 
-    // Of places that are used in turn, so that they are no better cached than a program's.
+    // The next place, in turn, so that places are no better cached than in a program.
     std::byte *next_place(std::size_t bytes) {
         at_ = at_ + 2 * bytes <= private_.size() ? at_ + bytes : 0;
         return private_.data() + at_;

@@ -1,4 +1,4 @@
-// What a rank does with messages (task.cpp), and with a peer that it has never used (reach.cpp).
+// Messages of a rank (task.cpp), and the first use of a peer (reach.cpp).
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ TEST_F(Messages, only_an_answer_of_the_right_peer_and_kind_ends_a_task) {
     try_one(SENNIT_ERR_NOT_REGISTERED, 0, SENNIT_ERR_NOT_REGISTERED);
 }
 
-// Broken by a message that is believed: each of these would reach beyond something.
+// Broken by trusting a message: each of these would reach beyond some memory or table.
 TEST_F(Messages, what_no_rank_would_send_is_dropped) {
     there[1].ask(0);
     ASSERT_TRUE(hear(MessageKind::endpoint));
@@ -69,7 +69,7 @@ TEST_F(Messages, what_no_rank_would_send_is_dropped) {
     Word wrong = task;
     wrong.header.job_cookie = cookie_for(kCookie + 1, kTold);
     say(wrong);
-    wrong.header.job_cookie = cookie_for(kCookie, kTold + 1);  // for another rank
+    wrong.header.job_cookie = cookie_for(kCookie, kTold + 1);  // the cookie of another rank
     say(wrong);
     wrong = task;
     wrong.header.from = kRanks;
@@ -80,7 +80,7 @@ TEST_F(Messages, what_no_rank_would_send_is_dropped) {
     wrong.header.rail = static_cast<std::uint8_t>(rails);
     say(wrong);
     wrong = task;
-    wrong.header.body_bytes = 8;  // a payload that the task does not have
+    wrong.header.body_bytes = 8;  // the task has no such payload
     say(wrong);
     wrong = task;
     wrong.header.task.reply_bytes = kMostTaskBytes + 1;
@@ -94,7 +94,7 @@ TEST_F(Messages, what_no_rank_would_send_is_dropped) {
     say(question);
     Word endpoint = there[1].endpoint(0);
     endpoint.header.id = 50;
-    for (const std::uint32_t bytes : {8u, 32u, 40u}) {  // less than a name
+    for (const std::uint32_t bytes : {8u, 32u, 40u}) {  // shorter than a name
         endpoint.header.body_bytes = bytes;
         say(endpoint);
     }
@@ -105,10 +105,10 @@ TEST_F(Messages, what_no_rank_would_send_is_dropped) {
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->header.id, 1u) << "the question with half a handle was taken";
     EXPECT_TRUE(arrived.empty());
-    meet();  // at the endpoint with number 1
+    meet();  // at endpoint number 1
 }
 
-// Broken by a task that works beside the memory which it names, or in what is no segment any more.
+// Broken by a task that reaches outside the memory that it names, or into a freed segment.
 TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
     static std::uint64_t words[4];
     SegmentRecord &record = rank.control->records[7];
@@ -125,7 +125,7 @@ TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
         there[1].say(task);
         const auto answer = hear(MessageKind::answer);
         EXPECT_TRUE(answer && answer->header.id == id);
-        // Who carries it out is to know of it also then: it may be a repetition.
+        // The executor gets the task even so: it may be a repetition.
         EXPECT_EQ(arrived.size(), 1u);
         return !arrived.empty() && arrived[0].memory != nullptr;
     };
@@ -142,8 +142,8 @@ TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
     EXPECT_FALSE(tell(handle_of(7, 0), 0, 8)) << "an empty place";
 }
 
-// Broken by answers that wait without a bound for peers that take none, by a rank that serves
-// nobody while they wait, or by a task that has no answer when it comes again.
+// Broken by storing any number of answers for peers that take none, by a rank that serves nobody
+// while answers wait, or by a repeated task that gets no answer.
 TEST_F(Messages,
        answers_that_find_no_room_are_so_many_and_no_more_and_tasks_are_served_all_the_same) {
     meet();
@@ -177,8 +177,8 @@ TEST_F(Messages,
     EXPECT_EQ(last->header.id, kTasks);
 }
 
-// Broken by what is new that is told again and again, or not at all; that is told of what was
-// forgotten; or that is taken for the answer to a task.
+// Broken by news that is sent again and again, or never; by news of a forgotten subject; or by
+// news that is taken for the answer to a task.
 TEST_F(Messages, what_is_new_of_the_subjects_of_tasks_comes_with_the_next_message_and_once) {
     meet();
     const auto tell = [&](std::uint32_t subject) {
@@ -227,7 +227,7 @@ TEST_F(Messages, what_is_new_of_the_subjects_of_tasks_comes_with_the_next_messag
     EXPECT_FALSE(task.over);
 }
 
-// The answer has come with a task, the peer's goodbye long before, and one progress() sees all.
+// The answer came with a task, long after the peer's goodbye, and one progress() sees both.
 TEST_F(Messages, an_answer_that_came_with_a_task_counts_although_its_rank_has_left) {
     meet();
     Job &task = job(Operation::Kind::execute);
@@ -260,7 +260,7 @@ TEST_F(Messages, an_answer_that_came_with_a_task_counts_although_its_rank_has_le
 
 // ---- Descriptors.
 
-// As long as it lives the process may have so many more than now.
+// While the object lives, the process may open only this many more descriptors.
 class Limit {
   public:
     explicit Limit(rlim_t more) {
@@ -285,8 +285,8 @@ class Limit {
     rlimit before_{};
 };
 
-// Broken by connections that are made until the watch and the program have no descriptor left, or
-// by a refusal that does not say why or outlasts its reason.
+// Broken by making connections until the watch and the program have no descriptor left, or by a
+// refusal that does not name its reason or outlasts it.
 TEST_F(Messages, near_the_limit_of_descriptors_no_peer_is_connected_and_the_limit_is_named) {
     meet();
     Job &first = put(1, 2);
@@ -307,7 +307,7 @@ TEST_F(Messages, near_the_limit_of_descriptors_no_peer_is_connected_and_the_limi
     meet(2);
 }
 
-// Broken by a transfer that was never started and is taken for one in doubt, or tried for ever.
+// Broken by treating a transfer that never started as one in doubt, or by trying it forever.
 TEST_F(Messages, a_transfer_whose_connection_finds_no_descriptor_fails_and_others_go_on) {
     meet();
     Job &first = put(1, 2);
@@ -335,8 +335,9 @@ TEST_F(Messages, a_transfer_whose_connection_finds_no_descriptor_fails_and_other
 
 // ---- First use.
 
-// Each end of the endpoint for messages loses what is under way to others. Broken by a rank that
-// ends it again and again for a peer which is stopped, or before a connection can be there.
+// Closing the endpoint for messages loses the messages that are on their way to other peers.
+// Broken by a rank that closes it again and again for a stopped peer, or before a connection can
+// exist.
 TEST_F(Messages, a_new_endpoint_for_messages_is_tried_less_and_less_often) {
     there[2].is_stopped = true;
     (void)network->submit(&put(1, 2));
@@ -386,7 +387,8 @@ class ManyRanks : public ToldPeers {
     }
 };
 
-// Rows of all of them would be 32 MB. Broken by those, and by a look that makes one.
+// Rows for all peers would take 32 MB. Broken by allocating them all, or by a query that allocates
+// one.
 TEST_F(ManyRanks, a_rank_has_memory_for_the_peers_that_it_uses) {
     meet();
     there[2].ask(0);

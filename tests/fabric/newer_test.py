@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs a test whose ranks take a newer libfabric than the one that is installed.
+"""Runs a test whose ranks use a newer libfabric than the installed one.
 
     newer_test.py WORK SENNIT PROGRAM COMMAND...
 
-COMMAND is the test. Where it names PROGRAM it gets a script, which starts PROGRAM with the newer library: that of the folder
-SENNIT_TEST_LIBFABRIC (environment), else the package of a newer Debian with all that it needs, its C library and loader too. The
-first call unpacks it under WORK; nothing is installed, and no rights are needed. Exits with 77 where it cannot be had.
-What would break it: functions of libfabric by names or versions that newer ones do not have, structs that have grown, a
-provider that has another name or keeps its promises in another way.
+COMMAND is the test. Where it names PROGRAM it gets a script that starts PROGRAM with the newer library: the one in the folder
+SENNIT_TEST_LIBFABRIC (environment), else the package of a newer Debian with its dependencies, including C library and loader.
+The first call unpacks it under WORK; nothing is installed, and no rights are needed. Exits with 77 where it is not available.
+Would break: functions of libfabric by names or versions that newer ones do not have, structs that have grown, a provider that
+has another name or keeps its promises in another way.
 """
 
 import fcntl
@@ -40,7 +40,7 @@ def must(words, log):
 
 
 def unpack(root):
-    """The package and what it needs, as apt finds it for a machine that has nothing yet."""
+    """The package and its dependencies, as apt finds them for an empty machine."""
     for tool in ("apt-get", "dpkg-deb"):
         if not shutil.which(tool):
             skip(f"{tool} is not here; SENNIT_TEST_LIBFABRIC=FOLDER names a newer libfabric")
@@ -64,17 +64,17 @@ def unpack(root):
 
 
 def words_before(work):
-    """What stands before a program that shall take the newer library."""
+    """The command words that make a program use the newer library."""
     named = os.environ.pop("SENNIT_TEST_LIBFABRIC", "")
     if named:
         return ["env", f"LD_LIBRARY_PATH={':'.join(filter(None, [named, os.environ.get('LD_LIBRARY_PATH')]))}"]
     root = work / SUITE
     work.mkdir(parents=True, exist_ok=True)
-    with (work / "lock").open("w") as lock:  # several tests may be the first
+    with (work / "lock").open("w") as lock:  # tests may run at the same time
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (root / "ready").exists():
             unpack(root)
-    # The C library of the system may be too old for it. That of the package's own release serves the system's libraries too.
+    # The system's C library may be too old for it; the C library of the package's release also serves the system's libraries.
     loader = next(root.glob("usr/lib/*/ld-linux*.so.*"))
     return [str(loader), "--library-path", str(loader.parent)]
 
@@ -82,7 +82,7 @@ def words_before(work):
 def main():
     work, sennit, program, *command = sys.argv[1:]
     before = words_before(Path(work))
-    # If ranks ran with the installed library all would pass as well.
+    # Check the version: all tests would pass with the installed library too.
     told = subprocess.run([*before, sennit, "info", "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     version = json.loads(told.stdout).get("network", {}).get("libfabric", "") if told.returncode == 0 else ""
     if not version or tuple(map(int, version.split(".")[:2])) < OLDEST:

@@ -1,5 +1,5 @@
-// Tables that the ranks of a node have in common. Two ranks of a node in one process, whose memory
-// files are real ones, and each maps the other's control block.
+// Tables shared by the ranks of a node. Two ranks of a node run in one process; their memory files
+// are real, and each maps the other's control block.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,12 +15,12 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr int kSize = 5;  // the others are of another node
+constexpr int kSize = 5;  // ranks 2 to 4 are on another node
 
 struct NodeTables : testing::Test {
     struct OneRank {
         Rank rank;
-        NodeRoom room;  // before what lies in it
+        NodeRoom room;  // declared first: the members below lie in it
         Cards cards;
         NodeTable names;
     };
@@ -63,7 +63,7 @@ struct NodeTables : testing::Test {
     std::uint64_t published() {
         return watch::table_in(*of[0]->rank.control, kSize).head->tables_offset;
     }
-    // Is the rank's table its own?
+    // True if the rank uses its own table.
     bool has_own(int r) { return of[r]->cards.places().to_fill() != nullptr; }
     void expect_all_cards() {
         for (const auto &one : of)
@@ -102,7 +102,7 @@ TEST_F(NodeTables, they_lie_once_in_the_memory_of_the_lowest_rank) {
     expect_all_cards();
     for (const auto &one : of)
         EXPECT_EQ(one->names.begin()[99], std::byte{5});
-    // The same memory, and nobody's heap.
+    // Both ranks use the same memory, not a copy on the heap.
     const_cast<std::byte *>(of[0]->names.begin())[98] = std::byte{6};
     EXPECT_EQ(of[1]->names.begin()[98], std::byte{6});
 }
@@ -133,7 +133,7 @@ TEST_F(NodeTables, who_comes_before_the_lowest_rank_keeps_its_own) {
     expect_all_cards();
 }
 
-// As of a rank with another number of rails.
+// As if the other rank had another number of rails.
 TEST_F(NodeTables, tables_of_another_length_are_not_taken) {
     meet();
     publish();

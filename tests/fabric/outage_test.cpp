@@ -1,17 +1,17 @@
-// What a rank does about transfers that are overdue, and about rails that carry nothing
-// (outage.cpp).
+// Overdue transfers, and rails that carry nothing (outage.cpp).
 #include "told_peer.hpp"
 
 namespace {
 
 using namespace told;
 
-// ---- What is overdue.
+// ---- Overdue transfers.
 
 class Overdue : public ToldPeers {
   protected:
-    static constexpr int kLooks = 16;  // half a lease, of the default timeout
-    // Looks while the peer answers what it is asked; is there a doubt then?
+    static constexpr int kLooks = 16;  // half a lease with the default timeout
+    // Makes `count` looks while the peer answers all questions; returns whether there is a doubt
+    // then.
     bool is_in_doubt_after(int count) {
         for (int i = 0; i < count; ++i) {
             looks(1);
@@ -46,8 +46,8 @@ TEST_F(Overdue, what_does_not_end_while_the_peer_answers_is_ended_and_repeated) 
     there[1].answer(0, kIsNew);
     land(second);
     EXPECT_EQ(there[1].memory[0], 2u);
-    // As something has ended in between, the next one is no sign of a rail that carries nothing;
-    // nor is a doubt that the peer does not answer.
+    // A transfer has ended in between, so the next overdue one does not show that the rail carries
+    // nothing; neither does a doubt that the peer does not answer.
     Job &third = put(3);
     start(third);
     ASSERT_TRUE(is_in_doubt_after(2 * kLooks));
@@ -60,7 +60,7 @@ TEST_F(Overdue, what_does_not_end_while_the_peer_answers_is_ended_and_repeated) 
     land(third);
 }
 
-// Broken by a wait for what never ends while others do, or by a short wait for it.
+// Broken by waiting forever for a lost completion while others arrive, or by giving up too early.
 TEST_F(Overdue, one_whose_end_was_lost_is_found_once_many_that_were_posted_later_have_ended) {
     if (!has_layer()) GTEST_SKIP() << "needs the layer";
     meet();
@@ -102,7 +102,7 @@ TEST_F(Overdue, what_goes_to_a_peer_that_answers_nothing_is_not_overdue) {
     land(second);
 }
 
-// Broken by transfers that are called overdue while their bytes move.
+// Broken by calling a transfer overdue while its bytes move.
 TEST_F(Overdue, what_moves_slowly_is_not_overdue) {
     meet();
     Job &large = put(2);
@@ -124,7 +124,7 @@ TEST_F(Overdue, a_rail_that_carries_no_data_is_named_and_tried_each_second_until
     Job &second = put(2);
     start(second);
     ASSERT_TRUE(is_in_doubt_after(2 * kLooks));
-    // Another one, which takes what is put there.
+    // Another endpoint, which takes the puts.
     Word other = there[2].endpoint(0, kIsNew);
     there[1].number[0] = other.header.id = 2;
     there[1].say(other);
@@ -162,7 +162,7 @@ class TwoRails : public ToldPeers {
         open(settings_);
     }
     const char *settings_ = "provider=cxi;rails=2";
-    // Of the questions that come about the rail, those that come by rail 0 are answered.
+    // Answers the questions about rail 1 that come by rail 0.
     void answer_elsewhere(std::uint32_t status) {
         std::deque<Word> words;
         words.swap(there[1].heard);
@@ -170,7 +170,7 @@ class TwoRails : public ToldPeers {
             if (word.header.kind == MessageKind::question && word.header.rail == 1 && word.by == 0)
                 there[1].say(there[1].endpoint(1, status), 0);
     }
-    // Rail 1 carries nothing, neither there nor back.
+    // Rail 1 carries nothing in either direction.
     void lose_rail() {
         for (int i = 0; i < 24 && network->rails_to(1) == 3; ++i) {
             looks(1);
@@ -196,7 +196,7 @@ TEST_F(TwoRails, questions_go_by_the_rail_that_they_are_about_and_by_the_other_i
     EXPECT_EQ(ways, (std::vector<unsigned>{0, 1, 0}));
 }
 
-// Broken by a rail that is not found out, by what stays on it, or one that never comes back.
+// Broken by not noticing the rail, by transfers that stay on it, or by never using it again.
 TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_by_it) {
     meet_by_all();
     Job &second = put(2, 1, 1);
@@ -206,7 +206,7 @@ TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_
     ASSERT_EQ(network->rails_to(1), 1u);
     Job &third = put(3, 1, 1);
     EXPECT_EQ(network->submit(&third), Submit::again);
-    // The doubt is asked about by the other rail, which also says that this one is left out.
+    // The rank asks about the doubt by the other rail, and says there that rail 1 is left out.
     auto question = hear(MessageKind::question);
     ASSERT_TRUE(question);
     EXPECT_EQ(question->by, 0u);
@@ -221,7 +221,7 @@ TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_
     }));
     EXPECT_EQ(second.status, SENNIT_OK);
     EXPECT_EQ(there[1].memory[0], 2u);
-    // By the other rail nobody is asked now, and an answer from there says nothing.
+    // No more questions about rail 1 go by rail 0, and an answer by rail 0 proves nothing.
     heard(MessageKind::question);
     for (int i = 0; i < 3; ++i) {
         question = hear(MessageKind::question);
@@ -235,7 +235,7 @@ TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_
     EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
 }
 
-// Broken by a sender that leaves a rail out because its peer is stopped, or its last one.
+// Broken by leaving out a rail because the peer is stopped, or by leaving out the last rail.
 TEST_F(TwoRails, no_rail_to_a_peer_that_answers_by_none_is_left_out) {
     meet_by_all();
     start(put(2, 1, 1));
@@ -257,7 +257,7 @@ TEST_F(TwoRails, a_rail_is_left_out_at_once_where_the_peer_says_so) {
         ASSERT_TRUE(question);
         EXPECT_EQ(question->by, 1u) << "the peer knows that it is left out";
     }
-    // Not before 250 ms are over.
+    // Only after 250 ms.
     there[1].say(there[1].endpoint(1), 1);
     pass(300 * kMs);
     there[1].say(there[1].endpoint(1), 1);
@@ -309,15 +309,14 @@ TEST_F(TwoRails, a_task_without_an_answer_goes_by_the_other_rail_and_shows_that_
     EXPECT_EQ(second->by, 0u);
     EXPECT_EQ(second->header.id, first->header.id);
     pass(210 * kMs);
-    ASSERT_TRUE(hear(MessageKind::task));  // by its own
+    ASSERT_TRUE(hear(MessageKind::task));  // by its own rail
     pass(410 * kMs);
     ASSERT_TRUE(hear(MessageKind::task));
     lose_rail();
     EXPECT_EQ(network->rails_to(1), 1u);
 }
 
-// Of two nodes that have agreed on one rail. Broken by a rail that is left out and not looked
-// after.
+// The two nodes agreed on one rail. Broken by a rail that is left out and never checked again.
 TEST_F(TwoRails, what_nodes_have_left_out_is_left_out_for_a_peer_at_its_first_use_and_taken_back) {
     network->settle(1, NodeTrial{1, 0});
     meet();
@@ -332,7 +331,7 @@ TEST_F(TwoRails, what_nodes_have_left_out_is_left_out_for_a_peer_at_its_first_us
     EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
 }
 
-// Broken by what is left on a dead rail, since the other one takes nothing at that time.
+// Broken by leaving a transfer on a dead rail because the other rail takes nothing at the moment.
 TEST_F(TwoRails, what_was_sent_by_a_rail_that_is_left_out_waits_for_the_other_one) {
     meet_by_all();
     Job &second = put(2, 1, 1);
@@ -361,12 +360,12 @@ TEST_F(TwoRails, what_was_sent_by_a_rail_that_is_left_out_waits_for_the_other_on
     EXPECT_EQ(there[1].memory[0], 2u);
 }
 
-// By another rail than its own an answer comes also where no connection can be made to the
-// endpoint.
+// An answer by another rail than its own arrives even if no connection to the endpoint can be
+// made.
 TEST_F(TwoRails, a_connection_that_is_not_made_is_not_ended_for_an_answer_by_another_rail) {
     meet();
     Job &first = put(1, 1, 1);
-    for (int i = 0; i < 125; ++i) {  // until the rail would be left out
+    for (int i = 0; i < 125; ++i) {  // until shortly before the rail would be left out
         pass(10 * kMs);
         (void)network->submit(&first);
         steps(2);
@@ -381,7 +380,7 @@ TEST_F(TwoRails, a_connection_that_is_not_made_is_not_ended_for_an_answer_by_ano
     land(first, 1);
 }
 
-// Of rails by which messages come, and nothing else.
+// On these rails messages arrive, and nothing else.
 TEST_F(TwoRails, a_rail_whose_transfers_are_overdue_is_left_out_for_16_seconds) {
     meet_by_all();
     Job &second = put(2, 1, 1);
@@ -414,7 +413,8 @@ TEST_F(TwoRails, a_rail_whose_transfers_are_overdue_is_left_out_for_16_seconds) 
     EXPECT_LT(time_ns - begin, 18'000 * kMs);
 }
 
-// Without sockets what is under way ends by the end of an endpoint, which may be refused.
+// Without sockets, closing the endpoint is the only way to end transfers, and closing may be
+// refused.
 class OneCard : public TwoRails {
   protected:
     OneCard() { settings_ = "provider=cxi;rails=1"; }
@@ -461,7 +461,7 @@ TEST_F(OneCard, what_is_open_to_a_rank_that_has_left_ends_as_soon_as_it_can_be_e
     EXPECT_EQ(get.status, SENNIT_ERR_PEER_LOST);
 }
 
-// Broken by looks that miss a transfer which the provider has not taken.
+// Broken by looks that miss a transfer which the provider has not accepted.
 TEST_F(TwoRails, a_rail_by_which_no_connection_is_made_is_left_out) {
     meet();
     Job &first = put(1, 1, 1);
@@ -474,7 +474,7 @@ TEST_F(TwoRails, a_rail_by_which_no_connection_is_made_is_left_out) {
     EXPECT_EQ(network->rails_to(1), 1u);
 }
 
-// Each look one that moves, or a message, and between them nothing else comes by the rail.
+// In each look one transfer moves, or one message comes; nothing else comes by the rail.
 TEST_F(TwoRails, a_rail_by_which_something_comes_is_not_left_out) {
     meet_by_all();
     for (int i = 0; i < 12; ++i) {
@@ -496,7 +496,7 @@ TEST_F(TwoRails, a_rail_by_which_something_comes_is_not_left_out) {
     EXPECT_EQ(network->rails_to(1), 3u);
 }
 
-// Broken by an answer by another rail that is remembered: the peer is stopped now.
+// Broken by remembering an earlier answer by another rail: now the peer is stopped.
 TEST_F(TwoRails, an_answer_before_the_silence_does_not_leave_a_rail_out) {
     meet_by_all();
     Job &second = put(2, 1, 1);
@@ -509,8 +509,8 @@ TEST_F(TwoRails, an_answer_before_the_silence_does_not_leave_a_rail_out) {
     EXPECT_EQ(network->rails_to(1), 3u);
 }
 
-// Broken by a rail that is known to be dead and costs the peer's node its lease, or by a doubt
-// about it that nobody answers and that ends nothing.
+// Broken by ending the lease of the peer's node because of a rail that is known to be dead, or by
+// a doubt about that rail which is never answered and has no effect.
 TEST_F(TwoRails, a_peer_need_not_answer_by_a_rail_that_is_left_out_unless_there_is_a_doubt) {
     start_watch();
     meet_by_all();
@@ -532,7 +532,7 @@ class ThreeRails : public TwoRails {
     ThreeRails() { settings_ = "provider=cxi;rails=3"; }
 };
 
-// Broken by questions that take one other rail alone, which may be dead too.
+// Broken by sending all questions by one other rail, which may be dead too.
 TEST_F(ThreeRails, questions_go_by_each_of_the_other_rails_in_turn) {
     ASSERT_EQ(rails, 3u);
     meet_by_all();

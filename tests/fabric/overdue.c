@@ -1,11 +1,10 @@
-/* Transfers or messages whose end never comes, because the layer swallows them as long as there is
- * the file that FABRIC_LAYER names. Two ranks on two nodes; rank 0 makes the file and takes it
- away.
+/* Transfers or messages that never complete, because the layer swallows them while the file exists
+ * that FABRIC_LAYER names. Two ranks on two nodes; rank 0 makes the file and removes it.
 
        overdue SCENE FILE
 
-   Without it: a wait for what a provider has lost never ends, an error comes while the data may
-   still land, or a wait ends although the peer is only late. */
+   Without it: a wait for a lost transfer never ends, an error comes while the data may still land,
+   or a wait ends although the peer is only late. */
 #include <sennit/sennit.h>
 
 #include <fcntl.h>
@@ -20,8 +19,8 @@ enum { BYTES = 1 << 20 };
 
 static const char *file;
 static sennit_gptr there; /* BYTES of the other rank's memory */
-static uint64_t *mine;    /* its own */
-static uint64_t *buffer;  /* BYTES, private */
+static uint64_t *mine;    /* this rank's own memory */
+static uint64_t *buffer;  /* BYTES of private memory */
 
 static void must(int good, const char *what) {
     if (good) return;
@@ -52,7 +51,7 @@ static void put_word(uint64_t value) {
     must(sennit_put(there, &value, sizeof value) == SENNIT_OK, "put");
 }
 
-/* What is lost goes again, by a new endpoint: all of it arrives. */
+/* Lost transfers are sent again by a new endpoint: all data arrives. */
 static void pass(void) {
     if (sennit_rank() == 1) {
         wait_for_word(7);
@@ -79,7 +78,7 @@ static void pass(void) {
     put_word(7);
 }
 
-/* Messages go, transfers never: those end with an error, until they go again. */
+/* Messages arrive, transfers do not: transfers end with an error until the file is removed. */
 static void stay(void) {
     if (sennit_rank() == 1) {
         wait_for_word(9);
@@ -109,7 +108,7 @@ static void stay(void) {
     must(again == SENNIT_OK, "a put when transfers go again");
 }
 
-/* For a shorter time than the timeout, and nobody is lost. */
+/* Silence that is shorter than the timeout: no rank is lost. */
 static void hush(void) {
     if (sennit_rank() == 1) {
         wait_for_word(3);
@@ -136,8 +135,8 @@ static void expect_lost(sennit_status status, double start, const char *words) {
     must(strstr(sennit_last_error()->text, words) != NULL, "the error says why");
 }
 
-/* Nothing goes from either, for good, while the watch goes on: each counts as lost for the other,
- * also where one waits without having asked. */
+/* Nothing arrives from either rank, for good, while the watch still works: each rank counts as
+ * lost for the other, even if the other only waits and never asked. */
 static void mute(int by_put) {
     const double start = now_s();
     uint64_t word = 1;
@@ -151,10 +150,10 @@ static void mute(int by_put) {
     expect_lost(by_put ? sennit_put(there, &word, sizeof word)
                        : sennit_atomic_fetch_add_u64(there, 1, &word),
                 start, "a firewall");
-    usleep(2000000); /* what is under way would land now */
+    usleep(2000000); /* a transfer that is still on its way would land now */
 }
 
-/* The other rank leaves, as SENNIT_FINALIZE_TIMEOUT lets it, while a put to it is under way. */
+/* The other rank leaves (SENNIT_FINALIZE_TIMEOUT ends its wait) while a put to it is pending. */
 static void leave(void) {
     if (sennit_rank() == 1) return;
     uint64_t word = 1;
@@ -171,7 +170,7 @@ static void leave(void) {
     end();
 }
 
-/* A put that must first ask for the key of its memory goes on while its rank computes. */
+/* A put that must first ask for the key of its memory proceeds while its rank computes. */
 static void first(void) {
     sennit_gptr fresh;
     must(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &fresh) == SENNIT_OK, "alloc");

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs a scene of overdue.c on two made-up nodes, through the layer (layer/layer.hpp) that swallows what is posted.
+"""Runs a scene of overdue.c on two made-up nodes, through the layer (layer/layer.hpp), which swallows posted operations.
 
     overdue_test.py SENNIT FOLDER PROGRAM SCENE TIMEOUT LIMIT WORD...
 
-FOLDER is where the layer's libfabric lies, TIMEOUT the peers'. The job must end without an error in LIMIT seconds, and its
-log must have each WORD; a WORD that begins with ! must not be there. Fails too where nothing was swallowed, but for the scene
-that needs no more than keys of the provider's.
+FOLDER has the layer's libfabric, TIMEOUT is the peers' timeout. The job must end without an error in LIMIT seconds, and its
+log must have each WORD; a WORD that begins with ! must be absent. Fails also if nothing was swallowed, except in the scene that
+needs only keys of the provider.
 """
 
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The provider psm3 over TCP, really, between two hosts of tools/cluster with two rails: it is not taken, and it is told why.
+"""The real provider psm3 over TCP, between two hosts of tools/cluster with two rails: not taken, and the reason is printed.
 
     psm3_test.py PROJECT SENNIT SUITE
 
-Takes the libfabric of the folder SENNIT_TEST_LIBFABRIC (environment), else the installed one. Exits with 77 where it has no
-psm3 over sockets, as Debian's. What would break it: networks that psm3 names in another way.
+Uses the libfabric of the folder SENNIT_TEST_LIBFABRIC (environment), else the installed one. Exits with 77 where it has no
+psm3 over sockets, as on Debian. Would break: networks that psm3 names in another way.
 """
 
 import os

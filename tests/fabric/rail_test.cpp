@@ -1,6 +1,6 @@
-// What the end of an endpoint promises, on real providers over the loopback interface. Both rails
-// are in this process, and nothing of one moves while only the other is polled: so data can be held
-// on its way.
+// The guarantees of closing an endpoint, on real providers over the loopback interface. Both rails
+// are in this process, and a rail moves data only while it is polled: so the test can hold data on
+// its way.
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -53,7 +53,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
         ASSERT_EQ(there_.expose({memory_.data(), kBytes}, kKey, &exposed_), SENNIT_OK);
     }
 
-    // Peers' puts to what is there end. A provider may want the keys to end before.
+    // Ends the peers' puts to the old endpoint. A provider may need the keys to end first.
     void reopen_target() {
         if (there_.binds_memory()) {
             (void)fi_close(&exposed_->fid);
@@ -63,7 +63,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
         if (exposed_ == nullptr) expose();
     }
 
-    // Null where the provider wants none.
+    // Null if the provider needs none.
     void *descriptor_for(Rail &rail, Rail::Use use, void *memory, std::size_t bytes) {
         if (!rail.wants_descriptors()) return nullptr;
         for (const auto &[owner, kind, lent] : lent_)
@@ -79,14 +79,14 @@ class RailEnds : public testing::TestWithParam<const char *> {
         if (exposed_ != nullptr) (void)fi_close(&exposed_->fid);
     }
 
-    // The name of the target's passive endpoint becomes known here.
+    // Makes the name of the target's passive endpoint known here.
     void meet() {
         std::uint8_t name[kNameBytes];
         ASSERT_EQ(there_.passive_name(name), SENNIT_OK);
         ASSERT_EQ(here_.insert(name, &target_), SENNIT_OK);
     }
 
-    // Of a provider that has IP addresses.
+    // For a provider that has IP addresses.
     sockaddr_in passive_address() const {
         std::uint8_t text[kNameBytes];
         EXPECT_EQ(there_.passive_name(text), SENNIT_OK);
@@ -140,7 +140,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
         ASSERT_EQ(code, 0);
     }
 
-    // One that goes through, so that there is a connection.
+    // Carries out one transfer, so that a connection exists.
     void carry_out(bool is_put, Memory &buffer) {
         ends_.clear();
         start(is_put, buffer);
@@ -152,7 +152,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
         ends_.clear();
     }
 
-    // Where messages to the target go.
+    // The address for messages to the target.
     fi_addr_t address_of_messages() {
         std::uint8_t name[kNameBytes];
         fi_addr_t address = FI_ADDR_UNSPEC;
@@ -200,8 +200,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
     std::vector<RailCompletion> ends_;
 };
 
-// Without this the tests below would show nothing: what is held back lands as soon as the target
-// polls.
+// Shows that the tests below are valid: held data lands as soon as the target polls.
 TEST_P(RailEnds, a_put_that_is_on_its_way_lands_when_the_target_polls) {
     Memory first(kBytes, 2);
     Memory second(kBytes, 3);
@@ -214,7 +213,7 @@ TEST_P(RailEnds, a_put_that_is_on_its_way_lands_when_the_target_polls) {
     EXPECT_EQ(memory_, second);
 }
 
-// Broken by an endpoint whose end lets in what is on its way: a write after its failure was
+// Broken by an endpoint that lets data in after it was closed: a write after its failure was
 // reported.
 TEST_P(RailEnds, a_put_that_is_on_its_way_never_lands_once_the_targets_endpoint_is_closed) {
     Memory first(kBytes, 2);
@@ -230,7 +229,7 @@ TEST_P(RailEnds, a_put_that_is_on_its_way_never_lands_once_the_targets_endpoint_
         EXPECT_NE(end.error, 0);
     meet();
     Memory again(kBytes, 4);
-    // The old connection may still end here, and takes nothing else along.
+    // The old connection may still end here, but must not take anything else with it.
     start(true, again);
     const auto end = steady_clock::now() + milliseconds(5000);
     while (memory_ != again && steady_clock::now() < end)
@@ -238,7 +237,7 @@ TEST_P(RailEnds, a_put_that_is_on_its_way_never_lands_once_the_targets_endpoint_
     EXPECT_EQ(memory_, again);
 }
 
-// Broken by an endpoint whose end lets data into a private buffer that is the caller's again.
+// Broken by a closed endpoint that still writes to a private buffer which the caller uses again.
 TEST_P(RailEnds, a_get_that_is_on_its_way_never_lands_once_the_active_endpoint_is_closed) {
     Memory buffer(kBytes, 9);
     carry_out(false, buffer);
@@ -256,8 +255,8 @@ TEST_P(RailEnds, a_get_that_is_on_its_way_never_lands_once_the_active_endpoint_i
     EXPECT_EQ(buffer, memory_);
 }
 
-// Closing the active endpoint in its place breaks it with all providers of 1.17: they give back the
-// record of a half-read answer twice, and crash, or later transfers share records.
+// Closing the active endpoint instead breaks all providers of libfabric 1.17: they free the record
+// of a half-read answer twice, and crash, or later transfers share records.
 TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut) {
     constexpr std::uint64_t kLargeKey = 78;
     constexpr std::size_t kMany = 64;
@@ -306,9 +305,9 @@ TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut
     (void)fi_close(&exposed->fid);
 }
 
-// Broken by a reopening after which nothing can be sent, or the peer takes no new connection while
-// it still has the old one.
-// Addresses of endpoints that have ended are forgotten while their connections may still be there.
+// Addresses of closed endpoints are forgotten while their connections may still exist. Broken by a
+// reopened endpoint that cannot send, or by a peer that takes no new connection while it has the
+// old one.
 TEST_P(RailEnds, an_address_that_is_forgotten_takes_nothing_along) {
     for (std::uint8_t round = 2; round < 12; ++round) {
         Memory buffer(kBytes, round);
@@ -324,7 +323,7 @@ TEST_P(RailEnds, an_address_that_is_forgotten_takes_nothing_along) {
     }
 }
 
-// What is overdue is told by it from what is slow.
+// The count tells overdue transfers from slow ones.
 TEST_P(RailEnds, bytes_that_move_by_a_connection_are_counted) {
     EXPECT_EQ(here_.bytes_moved(FI_ADDR_UNSPEC), 0u);
     Memory buffer(kBytes, 2);
@@ -336,7 +335,7 @@ TEST_P(RailEnds, bytes_that_move_by_a_connection_are_counted) {
     EXPECT_GE(here_.bytes_moved(target_), first + kBytes);
 }
 
-// Two ends that are connected; the first one to `peer`.
+// Two connected ends; the first connects to `peer`.
 struct Pair {
     Pair(int kind, const sockaddr_in &peer) {
         const int own = socket(AF_INET, kind | SOCK_CLOEXEC, 0);
@@ -372,7 +371,7 @@ struct Pair {
     int second;
 };
 
-// Broken by a cut that looks at addresses alone, or at ports without the protocol that they are of.
+// Broken by a cut that compares only addresses, or ports without their protocol.
 TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
     Memory buffer(kBytes, 2);
     carry_out(true, buffer);
@@ -396,8 +395,8 @@ TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
         (void)close(end);
 }
 
-// Broken by an endpoint that leaves such a connection behind: its first bytes crash the provider,
-// which looks at the endpoint then.
+// Broken by leaving such a connection open: its first bytes would crash the provider, which then
+// looks up the closed endpoint.
 TEST_P(RailEnds, a_connection_that_has_said_nothing_ends_with_the_endpoint) {
     Memory buffer(kBytes, 2);
     carry_out(true, buffer);
@@ -426,8 +425,8 @@ TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
     carry({&here_, Rail::Use::send}, {&there_, Rail::Use::receive}, there, "second");
 }
 
-// Broken by a connection of its own for what goes back: then each message that arrives costs its
-// reader an acknowledgement, which is sent before the program hears of it.
+// Broken by a separate connection for the way back: then each arriving message costs its reader an
+// acknowledgement, which is sent before the program gets the message.
 TEST_P(RailEnds, messages_go_back_by_the_connection_that_others_came_by) {
     if (!here_.is_two_way()) GTEST_SKIP() << "the provider has one way";
     const fi_addr_t there = address_of_messages();
@@ -445,7 +444,7 @@ TEST_P(RailEnds, messages_go_back_by_the_connection_that_others_came_by) {
     }
 }
 
-// Connections of TCP of this process whose window is limited to a quarter of their buffer.
+// TCP connections of this process whose window is limited to a quarter of their buffer.
 std::size_t limited_windows() {
     std::size_t count = 0;
     for (const auto &file : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -464,8 +463,8 @@ std::size_t limited_windows() {
     return count;
 }
 
-// Broken by a window that may fill all of its room: then the reader acknowledges what is longer
-// than a segment. Or by one of the program's, or of puts, that is limited too.
+// Broken by a window that may fill the whole buffer: then the reader acknowledges everything
+// longer than a segment. Also broken by limiting connections of the program or of puts.
 TEST_P(RailEnds, windows_of_connections_for_messages_are_limited) {
     if (!here_.is_two_way()) GTEST_SKIP() << "the provider has one way";
     Memory buffer(kBytes, 2);
@@ -483,8 +482,8 @@ TEST_P(RailEnds, windows_of_connections_for_messages_are_limited) {
     EXPECT_TRUE(of_program.carries());
 }
 
-// Broken by an end that is believed without a look at what libfabric says of it: the fence would
-// answer, and the old endpoint still take what was sent to it.
+// Broken by treating an endpoint as closed without checking libfabric's result: the fence would
+// answer while the old endpoint still takes transfers.
 TEST_P(RailEnds, an_endpoint_that_libfabric_does_not_close_is_there_as_before) {
     const char *const layer = std::getenv("FABRIC_LAYER");
     if (layer == nullptr || std::strstr(layer, "unclosed=1") == nullptr)

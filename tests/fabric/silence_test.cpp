@@ -1,5 +1,5 @@
-// What a rank does about hosts that are silent and peers that are mute, as its watch has found. The
-// test writes what the watch of a node would.
+// Silent hosts and mute peers, as a rank's watch reports them. The test plays the watch of a node
+// and writes its table.
 #include <sched.h>
 
 #include "runtime/wait.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace told;
 
-// With a watch, whose words the test writes.
+// A rank with a watch; the test writes the watch's words.
 class Watched : public ToldPeers {
   protected:
     void SetUp() override {
@@ -23,7 +23,7 @@ class Watched : public ToldPeers {
         }
     }
     void change() { ++table.head->changes; }
-    // Who is found to be lost within ten seconds; -1: nobody.
+    // The rank that is found lost within ten seconds; -1 if none.
     int lost_soon() {
         const int anybody = kAnyPeer;
         const std::time_t end = std::time(nullptr) + 10;
@@ -50,8 +50,8 @@ TEST_F(Watched, all_that_is_open_to_a_rank_that_has_died_ends) {
     EXPECT_EQ(task.status, SENNIT_ERR_PEER_LOST);
 }
 
-// Broken by a wait for any rank that goes through all peers, or that does not hear of the end of
-// one on another node: of a death, and of a departure, which waits of teams want to know.
+// Broken by a wait for any rank that goes through all peers, or that does not notice the end of a
+// rank on another node: a death, or a departure, which waits of teams need to know.
 TEST_F(Watched, a_wait_reads_a_count_and_then_the_ends_of_ranks_on_other_nodes) {
     const int anybody = kAnyPeer;
     table.places[1].gone = static_cast<std::uint32_t>(Gone::left);
@@ -73,15 +73,15 @@ TEST_F(Watched, the_end_of_a_node_that_was_silent_for_too_long_is_counted) {
     EXPECT_EQ(table.head->ended, 1u);
 }
 
-// Broken by a watcher that leaves to itself what an earlier one had begun when it died: the ranks
-// would never count as lost.
+// Broken by a watcher that does not finish what an earlier watcher had begun when it died: the
+// ranks would never count as lost.
 TEST_F(Watched, the_end_of_a_node_that_a_dead_watcher_has_begun_is_carried_on) {
     table.places[1].answered_ns = watch::kEnded;
     EXPECT_EQ(lost_soon(), 1);
 }
 
-// Broken by an owner that takes something after the lease, or tells the silent host of the endpoint
-// which it has then.
+// Broken by an owner that accepts something after the lease has ended, or tells the silent host
+// about its new endpoint.
 TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_for_too_long_and_others_go_on) {
     there[1].ask(0);
     const auto before = hear(MessageKind::endpoint);
@@ -90,7 +90,7 @@ TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_for_too_long_and_ot
     there[2].ask(0);
     ASSERT_TRUE(hear(MessageKind::endpoint, 2));
     pass(20 * kMs);
-    there[2].ask(1);  // the endpoint was closed just now
+    there[2].ask(1);  // an endpoint was closed a moment ago
     ASSERT_TRUE(hear(MessageKind::endpoint, 2));
     const auto open = hear(MessageKind::endpoint, 1);
     ASSERT_TRUE(open);
@@ -109,7 +109,7 @@ TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_for_too_long_and_ot
     EXPECT_TRUE(arrived.empty());
 }
 
-// Broken by an owner that takes something during the pause, or for whom that pause is the end.
+// Broken by an owner that accepts something during the pause, or that treats the pause as the end.
 TEST_F(Watched, nothing_is_taken_while_a_lease_is_paused_and_all_when_it_begins_again) {
     there[1].ask(0);
     const auto before = hear(MessageKind::endpoint, 1);
@@ -130,7 +130,8 @@ TEST_F(Watched, nothing_is_taken_while_a_lease_is_paused_and_all_when_it_begins_
     EXPECT_TRUE(lands(*again, 7));
 }
 
-// Broken by a rank that is stopped between its look at the lease and what was taken in before.
+// Broken by a rank that is stopped between its check of the lease and work that it had read
+// before.
 TEST_F(Watched, a_task_that_was_taken_in_before_the_end_of_a_lease_is_not_carried_out_after_it) {
     on_task = [this] { refuse(1); };
     Word task = ToldPeer::word(MessageKind::task, 0, 1);
@@ -143,7 +144,7 @@ TEST_F(Watched, a_task_that_was_taken_in_before_the_end_of_a_lease_is_not_carrie
     EXPECT_EQ(arrived.size(), 1u);
 }
 
-// Broken by a peer that is called mute while it is stopped, or as soon as it goes on.
+// Broken by calling a peer mute while it is stopped, or as soon as it continues.
 TEST_F(Watched, a_peer_is_mute_once_it_has_looked_in_vain_for_longer_than_it_had_not) {
     meet();
     Job &task = job(Operation::Kind::execute);
@@ -161,7 +162,8 @@ TEST_F(Watched, a_peer_is_mute_once_it_has_looked_in_vain_for_longer_than_it_had
     EXPECT_EQ(unheard, 0) << "it is heard";
 }
 
-// Its engine carries out tasks, which may be in a computation; what looks at its network answers.
+// Its engine executes tasks and may be in a computation; another part, which looks at its network,
+// answers.
 TEST_F(Watched, a_peer_that_answers_questions_and_no_task_is_not_mute) {
     meet();
     start(job(Operation::Kind::execute));
@@ -175,9 +177,9 @@ TEST_F(Watched, a_peer_that_answers_questions_and_no_task_is_not_mute) {
     }
 }
 
-// ---- Of a peer that was not used before the watch has told of it.
+// ---- A peer that is not used before the watch reports about it.
 
-// Broken by a first use that sends something, or that leaves the engine without the news.
+// Broken by a first use that sends something, or that does not give the engine the news.
 TEST_F(Watched, a_peer_that_has_died_before_its_first_use_is_lost_at_it) {
     table.places[2].gone = static_cast<std::uint32_t>(Gone::died);
     change();
@@ -201,7 +203,7 @@ TEST_F(Watched, news_of_a_peer_reach_what_waits_for_its_lease) {
     EXPECT_EQ(known_gone(rank, 2), Gone::died);
 }
 
-// Broken by a row that begins as if there were no news.
+// Broken by a new row that ignores earlier news.
 TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_before_its_first_message) {
     refuse(2);
     step();
@@ -212,7 +214,7 @@ TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_before_its_first_me
     ASSERT_TRUE(hear(MessageKind::endpoint, 1));
 }
 
-// TCP waits for as long again as the network was away. Broken by messages that wait with it.
+// TCP waits as long again as the network was away. Broken by messages that wait for TCP.
 TEST_F(Watched, a_peer_that_looks_and_is_not_heard_is_asked_from_a_new_endpoint) {
     meet();
     start(job(Operation::Kind::execute));
@@ -227,14 +229,14 @@ TEST_F(Watched, a_peer_that_looks_and_is_not_heard_is_asked_from_a_new_endpoint)
     EXPECT_NE(before, after);
 }
 
-// Broken by tasks for a peer that takes none, before which those for others wait.
+// Broken by tasks for others that wait behind tasks for a peer that takes none.
 TEST_F(Watched, a_task_that_is_not_taken_for_one_peer_does_not_hold_up_those_for_others) {
     meet();
     meet(2);
     start(job(Operation::Kind::execute, 2));
     start(job(Operation::Kind::execute, 1));
     there[2].is_stopped = true;
-    for (int i = 0; i < 8; ++i) {  // until messages go from a new endpoint, which it does not take
+    for (int i = 0; i < 8; ++i) {  // until a new endpoint sends; the peer does not connect to it
         table.places[2].looked_ns = in_an_hour();
         looks(1);
     }
@@ -248,7 +250,7 @@ TEST_F(Watched, a_task_that_is_not_taken_for_one_peer_does_not_hold_up_those_for
     EXPECT_GE(again, 2);
 }
 
-// What is not taken from it any more is no sign that it says nothing.
+// This rank no longer accepts its messages: that does not show that the peer is silent.
 TEST_F(Watched, a_peer_whose_lease_has_ended_is_not_called_mute) {
     meet();
     start(job(Operation::Kind::execute));
@@ -264,7 +266,7 @@ TEST_F(Watched, a_peer_that_was_never_heard_is_not_mute) {
     EXPECT_GT(table.places[1].unheard_ns, 0);
 }
 
-// Broken by an endpoint that is taken for closed, and by one try alone.
+// Broken by treating the endpoint as closed, or by trying only once.
 TEST_F(Watched, an_endpoint_that_is_not_closed_for_a_silent_host_is_tried_again_each_20_ms) {
     if (!has_layer()) GTEST_SKIP() << "needs the layer";
     there[1].ask(0);
@@ -289,7 +291,8 @@ TEST_F(Watched, an_endpoint_that_is_not_closed_for_a_silent_host_is_tried_again_
     EXPECT_FALSE(lands(*open, 6));
 }
 
-// Broken by a wait for ever where its kernel takes connections, and by a state that never ends.
+// Broken by waiting forever because the peer's kernel takes connections, or by a state that never
+// ends.
 TEST_F(Watched, a_peer_that_looks_and_does_not_answer_its_first_use_is_out_of_reach_until_it_does) {
     Job &first = put(1);
     (void)network->submit(&first);

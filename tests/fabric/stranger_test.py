@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Strangers send nonsense to every port of a job on two made-up nodes, while the conformance suite runs in it.
+"""Strangers send nonsense to every port of a job on two made-up nodes while the conformance suite runs in it.
 
     stranger_test.py SENNIT SUITE WORD...
 
-Bytes of all lengths, to the ports of the watch and of the provider. The suite must pass. Without it: what reaches an open
-port of a computing node, by accident or not, ends the job or changes its data.
+They send bytes of all lengths to the ports of the watch and of the provider. The suite must pass. Without it: bytes that reach an
+open port of a compute node, by accident or not, end the job or change its data.
 """
 
 import os
@@ -22,7 +22,7 @@ STRANGERS_S = 3
 
 
 def ports_of(job):
-    """Where the ranks of the job listen on the loopback interface, or everywhere."""
+    """The ports on which the ranks of the job listen on the loopback interface, or on all interfaces."""
     table = subprocess.run(["ss", "-tlnpH"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
     ranks = children_of(job)
     ports = set()
@@ -35,7 +35,7 @@ def ports_of(job):
 
 
 def bother(ports, draw):
-    """Bytes of a stranger, until the time is over; how many connections were made."""
+    """Sends a stranger's bytes until the time is over; returns the number of connections made."""
     made = 0
     kept = []
     end = time.monotonic() + STRANGERS_S
@@ -46,7 +46,7 @@ def bother(ports, draw):
             one.sendall(draw.randbytes(draw.choice((0, 1, 7, 8, 40, 64, 80, 300, 5000))))
             made += 1
             kept.append(one)
-        except OSError:  # closed while bytes were sent
+        except OSError:  # closed while sending
             pass
         if len(kept) > 20:
             kept.pop(draw.randrange(len(kept))).close()
@@ -58,7 +58,7 @@ def main():
     sennit, *suite = sys.argv[1:]
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
-    # One test in one world, which takes longer than the strangers.
+    # One test in one world, which takes longer than the strangers do.
     job = subprocess.Popen([sennit, "run", "-n", "2", "--nodes", "2", "--timeout", str(LIMIT_S), *suite],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                            env={**os.environ, "SENNIT_PEER_TIMEOUT": "30"})

@@ -3,8 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The clocks of everything here: they stand, but for a little with each look at them, so that waits
-// end.
+// The clock of all code in this program. It stands still, except for a small step at each reading,
+// so that waits end.
 extern "C" int clock_gettime(clockid_t clock, timespec *out) {
     if (clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
         return static_cast<int>(syscall(SYS_clock_gettime, clock, out));

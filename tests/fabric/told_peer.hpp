@@ -1,7 +1,7 @@
-// One rank of the path fabric, and peers whose messages a test writes and reads: what the rank does
-// about a fault shows in what it tells them, and in what becomes of its operations. There is no
-// second rank, no progress thread and no watch of other nodes, and time passes only when the test
-// says so, so what takes seconds between nodes is over at once, in the same way each time.
+// One rank of the path fabric, and peers whose messages a test writes and reads. The rank's
+// reaction to a fault shows in its messages to the peers and in the results of its operations.
+// There is no second rank, no progress thread and no watch of other nodes. Time passes only when
+// the test says so: waits of seconds are over at once, and each run is the same.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,13 +43,13 @@ struct Word {
     fi_context2 context;
     MessageHeader header{};
     std::byte body[kMostPayloadBytes + kAnswersBytes];
-    unsigned by = 0;  // rail
+    unsigned by = 0;  // number of the rail
 };
 
-inline constexpr int kTold = 0;  // the rank that is told, and tested
+inline constexpr int kTold = 0;  // the rank under test
 
-// Messages go by one domain, and puts and gets to another: these stay on their way until they are
-// looked for.
+// Messages use one domain, puts and gets another: these stay on their way until the peer looks at
+// its memory.
 class ToldPeer {
   public:
     static constexpr std::uint64_t kHandle = 5;
@@ -80,7 +80,7 @@ class ToldPeer {
         }
     }
 
-    // Where messages of the rank come to, and those to it go.
+    // The name under which this peer receives the rank's messages.
     void name_messages(unsigned rail, std::uint8_t name[kNameBytes]) {
         ASSERT_EQ(words_[rail].message_name(name), SENNIT_OK);
     }
@@ -97,7 +97,7 @@ class ToldPeer {
         rails_ = 0;
     }
 
-    // The ports from which messages come to this peer, where there are ports.
+    // The ports from which messages come to this peer, if the provider has ports.
     std::set<std::uint16_t> senders() {
         std::uint8_t name[kNameBytes] = {};
         EXPECT_EQ(words_[0].message_name(name), SENNIT_OK);
@@ -115,7 +115,7 @@ class ToldPeer {
         return ports;
     }
 
-    // What has come.
+    // Receives messages.
     void poll() {
         if (is_stopped) return;
         RailCompletion completion;
@@ -128,13 +128,13 @@ class ToldPeer {
                 receive(word);
             }
     }
-    // Puts and gets of the rank, to this peer's memory.
+    // Lets the rank's puts and gets to this peer's memory proceed.
     void look_at_memory(unsigned rail = 0) {
         RailCompletion completion;
         (void)memory_[rail].poll_all(&completion, 1);
     }
 
-    // A message, of which the rest is the test's.
+    // A message; the test fills in the rest.
     static Word word(MessageKind kind, unsigned about = 0, std::uint64_t id = 0) {
         Word made{};
         made.header.kind = kind;
@@ -164,7 +164,7 @@ class ToldPeer {
         question.header.status = status;
         say(question, by);
     }
-    // The endpoint that this peer has there now, or one that it says it has.
+    // The endpoint that this peer has now, or claims to have.
     Word endpoint(unsigned rail, std::uint32_t status = 0) {
         Word answer = word(MessageKind::endpoint, rail, number[rail]);
         std::uint8_t name[kNameBytes] = {};
@@ -184,7 +184,7 @@ class ToldPeer {
         say(made, rail);
     }
 
-    // More memory, at rail 0.
+    // Makes the memory larger, at rail 0.
     void widen(std::size_t bytes) {
         hide(0);
         memory.resize(bytes / 8);
@@ -198,7 +198,7 @@ class ToldPeer {
         expose(rail);
     }
 
-    // Of the rank's memory, for puts from here.
+    // Enters the address of the rank's memory, for puts from here.
     fi_addr_t enter(const Word &answer, unsigned rail = 0) {
         fi_addr_t address = FI_ADDR_UNSPEC;
         EXPECT_EQ(memory_[rail].insert(answer.body, &address), SENNIT_OK);
@@ -209,7 +209,7 @@ class ToldPeer {
     std::uint64_t number[kMostRails] = {1, 1, 1, 1, 1, 1, 1, 1};
     std::vector<std::uint64_t> memory = std::vector<std::uint64_t>(kBytes / 8);
     std::deque<Word> heard;
-    bool hears[kMostRails] = {true, true, true, true, true, true, true, true};  // by each rail
+    bool hears[kMostRails] = {true, true, true, true, true, true, true, true};  // on each rail
     bool is_stopped = false;
     void (*while_waiting)() = nullptr;
 
@@ -252,7 +252,8 @@ struct Job : Operation {
     std::vector<std::uint64_t> memory = std::vector<std::uint64_t>(ToldPeer::kBytes / 8);
 };
 
-// A world of three ranks, or more: this one, and two that are told what to say.
+// A world of three or more ranks: the rank under test, and at least two others whose messages the
+// test writes.
 class ToldPeers : public testing::Test {
   protected:
     static constexpr int kRanks = 3;
@@ -289,7 +290,7 @@ class ToldPeers : public testing::Test {
         for (std::size_t r = 1; r < kRanks; ++r)
             there[r].find(*library, same, &cards[r]);
         std::fill(cards.begin() + kRanks, cards.end(), cards[2]);
-        // No watch of theirs; and no rail is left out for its speed.
+        // The peers have no watch, and no rail is left out because of its speed.
         for (Address &card : cards) {
             RailCard read = card_of(card);
             read.watch_port = 0;
@@ -325,7 +326,7 @@ class ToldPeers : public testing::Test {
                 there[r].meet(rail, &name);
         }
     }
-    // Where the provider names its endpoints.
+    // For providers that name their endpoints.
     void tell_names(std::size_t bytes) {
         std::vector<std::byte> all(bytes * static_cast<std::size_t>(world));
         network->write_more(all.data());
@@ -359,7 +360,7 @@ class ToldPeers : public testing::Test {
         if (mapped_ != MAP_FAILED) (void)munmap(mapped_, kBlockBytes + alignof(ControlBlock));
     }
 
-    // Memory of this process.
+    // Resident memory of this process, in KB.
     static long resident_kb() {
         long all = 0;
         long pages = 0;
@@ -377,7 +378,7 @@ class ToldPeers : public testing::Test {
         if (serves_every != 0 && ++steps_ % serves_every == 0) there[1].look_at_memory();
     }
 
-    // Time passes slowly meanwhile; false: it does not become so.
+    // Steps until the condition holds, with little time passing; false if it never holds.
     template <class Is>
     bool until(const Is &is) {
         const std::time_t end = std::time(nullptr) + 5;
@@ -392,7 +393,7 @@ class ToldPeers : public testing::Test {
         for (int i = 0; i < count; ++i)
             step();
     }
-    // Looks at what is overdue.
+    // Makes `count` checks for overdue transfers.
     void looks(int count) {
         for (int i = 0; i < count; ++i) {
             for (const std::int64_t length : {kOutageCheckNs, 2 * kMs, 2 * kMs}) {
@@ -402,7 +403,7 @@ class ToldPeers : public testing::Test {
         }
     }
 
-    // The next message of the kind from the rank, within a while.
+    // The next message of this kind from the rank, within a while.
     std::optional<Word> hear(MessageKind kind, int peer = 1) {
         std::optional<Word> found;
         (void)until([&] {
@@ -416,7 +417,7 @@ class ToldPeers : public testing::Test {
         EXPECT_TRUE(found) << "no message of kind " << static_cast<int>(kind);
         return found;
     }
-    // How many have come since the last call, of this kind.
+    // The number of messages of this kind since the last call.
     int heard(MessageKind kind, int peer = 1) {
         int count = 0;
         for (const Word &word : there[peer].heard)
@@ -448,7 +449,8 @@ class ToldPeers : public testing::Test {
         made.memory[0] = value;
         return made;
     }
-    // It is taken, as the engine tries. Its connection is made, and what it moves is on its way.
+    // Starts an operation, trying as the engine does. Makes its connection, and its data is then
+    // on its way.
     void start(Job &one) {
         ASSERT_TRUE(until([&] {
             if (network->submit(&one) == Submit::accepted) return true;
@@ -456,7 +458,7 @@ class ToldPeers : public testing::Test {
             return false;
         }));
     }
-    // The first use of the peer; then its endpoint with number 1 is known.
+    // The first use of the peer; afterwards the rank knows the peer's endpoint number 1.
     void meet(int peer = 1, unsigned rail = 0) {
         Job &first = put(1, peer, rail);
         EXPECT_NE(network->submit(&first), Submit::accepted);
@@ -478,7 +480,7 @@ class ToldPeers : public testing::Test {
         }));
         EXPECT_EQ(one.status, SENNIT_OK);
     }
-    // The rank is in doubt about what it has sent to the peer's endpoint, which is gone.
+    // Brings the rank into doubt about an operation to an endpoint that the peer has closed.
     Word doubt(Job &one, int peer = 1, unsigned rail = 0) {
         there[peer].reopen(rail);
         start(one);
@@ -486,7 +488,7 @@ class ToldPeers : public testing::Test {
         EXPECT_TRUE(question) << "the rank is in no doubt";
         return question ? *question : Word{};
     }
-    // The question for the end of the endpoint that the operation was sent to; none: it is over.
+    // The question about the end of the endpoint that the operation went to; none if it is over.
     std::optional<Word> hear_doubt(const Job &one, unsigned rail = 0) {
         std::optional<Word> found;
         (void)until([&] {
@@ -500,18 +502,18 @@ class ToldPeers : public testing::Test {
         return found;
     }
 
-    // A watch of other nodes, whose words the test writes.
+    // A watch of other nodes; the test writes its words.
     void start_watch() {
         ASSERT_EQ(watch::watch_start(rank, false), SENNIT_OK);
         table = watch::table_in(*rank.control, kRanks);
         for (int r = 1; r < kRanks; ++r)
             table.places[r].answered_ns = in_an_hour();
     }
-    // By the clock of the watch.
+    // By the watch's clock.
     static std::int64_t in_an_hour() { return boot_ns() + 3'600'000 * kMs; }
     watch::WatchTable table;
 
-    // A put by the peer to the rank's control block. Is it there after a while?
+    // Puts a word from the peer to the rank's control block; returns whether it arrives in time.
     bool lands(const Word &endpoint, std::uint64_t value) {
         static fi_context2 context;
         static std::uint64_t buffer;
@@ -543,20 +545,20 @@ class ToldPeers : public testing::Test {
         sizeof(ControlBlock) + offers_and_watch_bytes(kRanks);
     static inline ToldPeers *current = nullptr;
     Rank rank;
-    int world = kRanks;  // ranks; nobody tells those from kRanks on what to say
+    int world = kRanks;  // number of ranks; those from kRanks on have no peer object
     long resident_before_kb = 0;
     void *mapped_ = MAP_FAILED;
-    void *block_ = nullptr;  // in it, at a place for a ControlBlock
+    void *block_ = nullptr;  // points into mapped_, suitably aligned for a ControlBlock
     std::unique_ptr<Network> network;
     ToldPeer there[kRanks];
     unsigned rails = 0;
-    unsigned serves_every = 0;  // so many steps peer 1 looks at its memory; 0: never
+    unsigned serves_every = 0;  // peer 1 looks at its memory every N steps; 0: never
     unsigned steps_ = 0;
-    std::vector<Arrived> arrived;  // tasks
+    std::vector<Arrived> arrived;  // tasks that came
     EventSink sink();
 
-    // The subject of a task is its count; what is now the reply to one with a word; what was heard
-    // of others.
+    // The subject of a task is its count: the present value of each subject, which replies with a
+    // word get; and news about other ranks' subjects.
     std::uint64_t of_subject[16] = {};
     std::vector<LateAnswer> heard_of;
     std::vector<std::uint64_t> events;
@@ -564,8 +566,8 @@ class ToldPeers : public testing::Test {
     std::deque<Job> jobs_;
 };
 
-// What the layer does as long as it lives (FABRIC_LAYER has NAME=FILE): "no_transfers" or
-// "no_closes".
+// While it lives the layer has this fault ("no_transfers" or "no_closes"; FABRIC_LAYER has
+// NAME=FILE).
 class Switch {
   public:
     explicit Switch(const char *name) {
@@ -583,7 +585,7 @@ class Switch {
   private:
     std::string file_;
 };
-// Without the layer its tests are skipped.
+// Tests that need the layer are skipped without it.
 inline bool has_layer() {
     const char *const layer = std::getenv("FABRIC_LAYER");
     return layer != nullptr && std::strstr(layer, "names=cxi,cards=3,") != nullptr;

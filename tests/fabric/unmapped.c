@@ -1,6 +1,6 @@
-/* A page of a region that its owner unmapped without sennit_deregister: what is put there fails for
- * good, and what is put beside it at the same time arrives. Two ranks on two nodes. Broken by a
- * path that counts the failures of neighbours: they break with the connection each time. */
+/* A page of a region that its owner unmapped without sennit_deregister: a put to the page fails
+ * for good, and puts beside it at the same time arrive. Two ranks on two nodes. Broken by a path
+ * that counts failures against neighbours: they fail with the connection each time. */
 #include <sennit/sennit.h>
 
 #include <stdio.h>
@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 
 enum { PAGE = 4096, PIECE = 1 << 20, PIECES = 8, WITH_HOLE = 5 };
-/* Far into the piece: the provider copies the beginning of a message itself, and would crash there.
- */
+/* Far into the piece: the provider copies the start of a message itself and would crash there. */
 enum { HOLE = WITH_HOLE * PIECE + 700 * 1024 };
 
 static void must(int good, const char *what) {

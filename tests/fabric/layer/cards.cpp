@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kFormat = FI_PROV_SPECIFIC | 1;
 
-// What a program sees of an address.
+// An address as the program sees it.
 struct Name {
     char mark[8];
     std::uint64_t hidden;
@@ -128,7 +128,7 @@ void rename(char **text, const std::string &to) {
     *text = strdup(to.c_str());
 }
 
-// Its place on the bus, each before the last one's, and its speed.
+// A card's place on the bus and its speed. Later cards have lower places.
 struct Nic {
     fid_nic nic{};
     fi_device_attr device{};
@@ -148,7 +148,7 @@ int copy_nic(fid *object, int command, void *out) {
 }
 
 fid_nic *nic_of(unsigned number) {
-    static auto *const all = new std::map<unsigned, Nic>;  // never destroyed, as Layer
+    static auto *const all = new std::map<unsigned, Nic>;  // never destroyed, like Layer
     Nic &one = (*all)[number];
     one.ops.size = sizeof one.ops;
     one.ops.close = keep_nic;
@@ -163,7 +163,7 @@ fid_nic *nic_of(unsigned number) {
     return &one.nic;
 }
 
-// The real one stays behind the name of its domain.
+// Changes the names in `info`. The real provider's info is kept under the name of the domain.
 void disguise(const Settings &settings, fi_info *info, unsigned number) {
     const std::string domain = settings.names + std::to_string(number);
     fi_info *&behind = it().cards[domain];
@@ -189,7 +189,7 @@ bool asks_for_cards(const Settings &settings, const fi_info *hints) {
            hints->fabric_attr->prov_name == settings.names;
 }
 
-// `hints` are for the real provider, but for its name and the form of its addresses.
+// Gives `hints` to the real provider, with another provider name and address format.
 int find_cards(const Settings &settings, std::uint32_t version, const fi_info &hints,
                fi_info **out) {
     if (hints.addr_format != FI_FORMAT_UNSPEC && hints.addr_format != kFormat) return -FI_ENODATA;
@@ -230,7 +230,7 @@ void add_cards(const Settings &settings, std::uint32_t version, fi_info **list) 
     fi_freeinfo(hints);
 }
 
-// Null: it is none of these.
+// Null if `info` is not of one of these cards.
 const fi_info *card_behind(const fi_info *info) {
     if (!asks_for_cards(it().settings, info) || info->domain_attr == nullptr ||
         info->domain_attr->name == nullptr)

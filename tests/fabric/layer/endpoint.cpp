@@ -1,4 +1,5 @@
-// What is posted: descriptors, contexts, data bits, and calls that find no room or are not there.
+// Posted operations: descriptors, contexts, data bits, and calls that find no room or do not
+// exist.
 #include <unistd.h>
 
 #include "layer.hpp"
@@ -6,13 +7,13 @@
 namespace layer {
 namespace {
 
-constexpr std::uint8_t kMark = 0xc5;  // in what a program lends the provider
+constexpr std::uint8_t kMark = 0xc5;  // fills memory that the program lends to the provider
 
 Endpoint &endpoint_of(fid_ep *object) {
     return it().endpoints.at(object);
 }
 
-// One operation as it was posted.
+// One operation at the time it is posted.
 struct Post {
     Endpoint &endpoint;
     Posted::Kind kind;
@@ -20,12 +21,12 @@ struct Post {
     const iovec *pieces;
     void **descriptors;
     std::size_t count;
-    std::uint64_t access;  // that the memory needs
+    std::uint64_t access;  // the access rights that the memory needs
     void *context;
     std::uint64_t flags = 0;
     std::uint64_t data = 0;
     std::vector<Registration *> uses = {};
-    std::vector<void *> real = {};  // descriptors
+    std::vector<void *> real = {};  // the provider's descriptors
 };
 
 std::size_t context_bytes(const Settings &settings) {
@@ -81,7 +82,7 @@ bool is_connected(const Post &post) {
     return now_us() - post.endpoint.first_try_us >= limit_us;
 }
 
-// 0: the provider may have it.
+// Returns 0 if the operation may go to the provider.
 int check(Post &post) {
     const Settings &settings = domain_of(post.endpoint).settings;
     const bool has_data = (post.flags & FI_REMOTE_CQ_DATA) != 0;
@@ -110,7 +111,7 @@ bool is_there(const std::string &file) {
     return !file.empty() && access(file.c_str(), F_OK) == 0;
 }
 
-// Is it taken, and does nothing come of it?
+// True if the layer accepts the operation and drops it.
 bool is_swallowed(const Post &post) {
     const Settings &settings = domain_of(post.endpoint).settings;
     const std::string &file =
@@ -159,7 +160,7 @@ ssize_t send(fid_ep *object, const void *buffer, std::size_t bytes, void *descri
                 endpoint.real_messages->send(object, buffer, bytes, post.real[0], to, context));
 }
 
-// The key as the provider of the target knows it.
+// Translates a key to the one that the target's provider knows.
 bool find_key(const Endpoint &endpoint, std::uint64_t *key) {
     const Domain &domain = domain_of(endpoint);
     if ((domain.settings.mr_mode & FI_MR_RAW) == 0) return true;
@@ -217,7 +218,7 @@ ssize_t read_message(fid_ep *object, const fi_msg_rma *message, std::uint64_t fl
     });
 }
 
-// The short calls, as the long ones.
+// The short calls, expressed as the long ones.
 struct Short {
     iovec piece;
     void *descriptor;
@@ -312,8 +313,7 @@ const Domain &domain_of(const Endpoint &endpoint) {
     return it().domains.at(endpoint.domain);
 }
 
-// Its operation is over: what the program has lent must be as it was.
-// A message as no rank of the job has sent it.
+// Changes a message so that no rank of the job can have sent it.
 void garble(std::byte *message, std::size_t *bytes) {
     ++it().garbled;
     const auto spoil = [&](std::size_t i) {
@@ -326,6 +326,7 @@ void garble(std::byte *message, std::size_t *bytes) {
         spoil(i);
 }
 
+// The operation is over: memory that the program lent must be unchanged.
 void end_posted(fid_cq *queue, void *context, std::size_t *bytes) {
     for (auto &[object, endpoint] : it().endpoints) {
         if (std::find(endpoint.queues.begin(), endpoint.queues.end(), queue) ==

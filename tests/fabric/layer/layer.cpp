@@ -1,5 +1,5 @@
-// The functions that a program finds by name, and the objects from which all others come. See
-// layer.hpp.
+// The functions that a program finds by name, and the objects from which all others are made.
+// layer.hpp describes the layer.
 #include "layer.hpp"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ struct Real {
     decltype(&fi_version) version;
 };
 
-// As the path asks for it.
+// The version that the path uses.
 constexpr const char *kInfoVersion = "FABRIC_1.3";
 
 template <class Function>
@@ -52,7 +52,7 @@ const Real &real() {
     return found;
 }
 
-// Would the program take a provider that asks for all this?
+// True if the program accepts a provider with all these modes.
 bool is_accepted(const Settings &settings, const fi_info *hints) {
     if (hints == nullptr) return true;
     if (settings.mode & ~hints->mode) return false;
@@ -69,7 +69,7 @@ void change(const Settings &settings, fi_info *info) {
     info->domain_attr->cq_data_size = settings.data_bytes;
 }
 
-// What the real provider hears.
+// The info for the real provider.
 fi_info *without_modes(const Settings &settings, const fi_info *info) {
     if (const fi_info *const card = card_behind(info)) return real().dupinfo(card);
     fi_info *plain = real().dupinfo(info);
@@ -85,7 +85,7 @@ int open_domain(fid_fabric *fabric, fi_info *info, fid_domain **out, void *conte
     const Guard guard;
     const Settings settings = it().settings;
     fi_info *plain = without_modes(settings, info);
-    // Software providers count from any address that a domain is opened with.
+    // Software providers count addresses from any base with which a domain is opened.
     plain->domain_attr->mr_mode |= settings.mr_mode & FI_MR_VIRT_ADDR;
     const int code = it().fabrics[fabric].real_calls->domain(fabric, plain, out, context);
     real().freeinfo(plain);
@@ -93,7 +93,7 @@ int open_domain(fid_fabric *fabric, fi_info *info, fid_domain **out, void *conte
     return code;
 }
 
-// What is held back is no reason to sleep.
+// A program must not sleep while the layer holds back completions.
 int try_wait(fid_fabric *fabric, fid **objects, int count) {
     const Guard guard;
     for (int i = 0; i < count; ++i)
@@ -189,7 +189,7 @@ void wrap_domain(fid_domain *object, const Settings &settings, const fi_info &in
     copy_table(object->ops, &domain.calls);
     domain.calls.cq_open = open_queue;
     domain.calls.endpoint = open_endpoint;
-    // Providers call the others themselves.
+    // Providers call the other functions themselves.
     refuse<"scalable_ep">(&domain.calls.scalable_ep);
     refuse<"endpoint2">(&domain.calls.endpoint2);
     if (has_names) hide_addresses(domain);
@@ -199,7 +199,7 @@ void wrap_domain(fid_domain *object, const Settings &settings, const fi_info &in
 
 }  // namespace layer
 
-// The names that a program looks up.
+// The functions that a program looks up by name.
 extern "C" {
 
 int fi_getinfo(std::uint32_t version, const char *node, const char *service, std::uint64_t flags,

@@ -1,8 +1,8 @@
-// A library of the tests that stands between Sennit and libfabric. It has libfabric's name and is
-// found first (LD_LIBRARY_PATH), opens the real one, and leads the calls that Sennit makes through
-// rules: those of registration modes that no provider here asks for, and of completions as networks
-// give them that are not here. What breaks a rule is refused, with the error that a provider would
-// give, and named on stderr.
+// A test library between Sennit and libfabric. It has libfabric's name and is found first
+// (LD_LIBRARY_PATH). It opens the real library and checks the calls that Sennit makes against
+// rules: registration modes that no provider on this machine needs, and completions as other
+// networks give them. A call that breaks a rule is refused with a provider's error, and the rule is
+// named on stderr.
 //
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,garble=N,
@@ -10,44 +10,44 @@
 //                  no_sends=FILE,no_transfers=FILE,no_closes=FILE,drop=NAME,no_data,data_bits=N,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
-//                 provider's work, and ofi_rxm cannot do it
+//                 provider's work, and ofi_rxm does not support it
 //     key_size    bytes of a key, 1 to 8; with raw up to 64
 //     context     operations need a fi_context, fi_context2
 //     async_iov   lists of memory stay until the operation ends
 //     rx_cq_data  data that comes with a put takes a posted receive
-//     cq_data     bytes of it
-//     enosys      calls that are not there: writedata, write, ...; `data`: all that bring some;
-//                 `inject`: all whose memory is the program's again at once
+//     cq_data     bytes of completion data
+//     enosys      calls that do not exist: writedata, write, ...; `data`: all calls with data;
+//                 `inject`: all calls that return the memory to the program at once
 //     again       one of N posted operations finds no room
-//     connect_ms  none of an endpoint does for so long after the first try
+//     connect_ms  all operations of an endpoint find no room for N ms after the first try
 //     reorder     completions come in another order
-//     delay_us    each so much later at most
+//     delay_us    each completion comes up to N us later
 //     lose        one of N completions of puts and gets never comes
-//     repeat      one of N comes twice; of those of data only where it takes a receive
-//     garble      one of N messages comes with some of its first 8 bytes changed, or is cut short
+//     repeat      one of N completions comes twice; those of data only if data takes a receive
+//     garble      one of N messages has some of its first 8 bytes changed, or is cut short
 //     unopened    one of N endpoints of a domain after the first four cannot be opened
 //     unclosed    one of N closings of an endpoint finds it in use
-//     names       there is a provider of that name, with endpoints that have names in place of IP
-//                 addresses; `net` or `tcp` on the loopback interface plays it
-//     network     of its cards; without it the provider's name
-//     cards       it has so many, on one network; of 200 Gbit/s, at 0000:00:03.0 and before
+//     names       adds a provider of that name whose endpoints have names instead of IP addresses;
+//                 `net` or `tcp` on the loopback interface carries its data
+//     network     network name of its cards; default: the provider's name
+//     cards       its number of cards, on one network; 200 Gbit/s, at 0000:00:03.0 and lower
 //     barred      its endpoints may not be opened
 //     unlent      one of N registrations for puts and gets alone finds no memory
-//     hints       of N puts that need not arrive one is complete and does not
-//     no_sends, no_transfers  as long as there is such a file, what is posted is taken, and nothing
-//                 comes of it
-//     no_closes   as long as there is such a file, each closing of an endpoint finds it in use
-//     drop        puts by the interface or card of that name end well, and their bytes do not come
-//     no_data     what is put with data comes without
-//     data_bits   or with so many bits of it, though there should be more
+//     hints       one of N puts without delivery completion completes and never arrives
+//     no_sends, no_transfers  while this file exists, posted operations are taken and nothing
+//                 happens
+//     no_closes   while this file exists, each closing of an endpoint finds it in use
+//     drop        puts by the interface or card of that name complete, and their bytes are lost
+//     no_data     puts with data arrive without the data
+//     data_bits   only N bits of the data arrive, though the provider promises more
 //
-// A program that opens another domain may change FABRIC_LAYER between: each fi_getinfo reads it.
-// What passes here is not tested on a card: the rules are as the manual pages have them, and the
+// A program that opens another domain may change FABRIC_LAYER before: each fi_getinfo reads it.
+// Passing here does not replace a test on a card: the rules come from the manual pages, and the
 // data still goes by a provider that needs none of them.
 //
-// One lock for all. Objects of libfabric are those of the provider, with tables of functions of
-// their own; registrations are the layer's own, since a provider may know one only when it is
-// enabled.
+// There is one lock. Objects of libfabric are the provider's own, with the layer's tables of
+// functions; registrations are the layer's own, since a provider may not know a registration before
+// it is enabled.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -80,7 +80,7 @@ struct Settings {
     std::size_t key_bytes = 8;
     std::size_t data_bytes = 8;
     std::set<std::string> missing;  // calls
-    unsigned again = 0;             // one in so many, 0: none
+    unsigned again = 0;             // one in N fails, 0: none
     std::int64_t connect_ms = 0;
     bool reorders = false;
     std::int64_t delay_us = 0;
@@ -91,27 +91,27 @@ struct Settings {
     unsigned unclosed = 0;
     unsigned unlent = 0;
     unsigned hints = 0;
-    std::string names;    // of a provider; "": there is none
-    std::string network;  // of its cards; "": as the provider
+    std::string names;    // of a provider; "": none
+    std::string network;  // of its cards; "": the provider's name
     unsigned cards = 1;
     bool is_barred = false;
     std::uint64_t seed = 1;
-    std::string no_sends;  // files
+    std::string no_sends;  // these three are names of files
     std::string no_transfers;
     std::string no_closes;
-    std::string drop;  // of an interface
+    std::string drop;  // name of an interface
     unsigned data_bits = 64;
 
     bool changes_completions() const {
         return reorders || delay_us != 0 || lose != 0 || repeat != 0;
     }
 };
-// False: it has a word that means nothing.
+// False if the text has an unknown word.
 bool read_settings(const char *text, Settings *out);
 
-// Memory that was registered.
+// Registered memory.
 struct Registration {
-    fid_mr mr{};  // the first member: what the program has is its address
+    fid_mr mr{};  // the first member: the program has its address
     fi_ops ops{};
     fid_domain *domain = nullptr;
     fid_ep *bound = nullptr;
@@ -119,18 +119,18 @@ struct Registration {
     std::byte *memory = nullptr;
     std::size_t bytes = 0;
     std::uint64_t access = 0;
-    std::uint64_t requested = 0;  // key
-    std::uint64_t key = 0;        // of the provider; the program may know it by another name
+    std::uint64_t requested = 0;  // the key that was asked for
+    std::uint64_t key = 0;        // the provider's key; the program's may differ
     std::uint64_t flags = 0;
 };
 
-// One that was posted and has not completed.
+// An operation that was posted and has not completed.
 struct Posted {
     enum class Kind : std::uint8_t { receive, send, transfer };
     Kind kind;
-    std::byte *memory;  // of a receive
+    std::byte *memory;  // the memory of a receive
     std::vector<Registration *> uses;
-    bool is_taken = false;  // a receive, by data
+    bool is_taken = false;  // a receive that data has taken
 };
 
 struct Endpoint {
@@ -149,7 +149,7 @@ struct Endpoint {
     fi_ops_cm *real_connections;
 };
 
-// Of addresses.
+// A table of addresses.
 struct Table {
     fi_ops ops;
     fi_ops *real;
@@ -169,7 +169,7 @@ struct Queue {
     fid_cq *object;
     std::size_t entry_bytes;
     std::vector<Completion> waiting;
-    std::deque<Completion> failed;  // the first is what readerr gives
+    std::deque<Completion> failed;  // readerr returns the first one
     std::set<void *> taken;         // receives that data has taken: the provider has cancelled them
     fi_ops ops;
     fi_ops *real;
@@ -179,11 +179,11 @@ struct Queue {
 
 struct Domain {
     fid_domain *object;
-    Settings settings;                                   // of the fi_getinfo before it
-    std::map<std::uint64_t, std::uint64_t> mapped_keys;  // of peers: raw keys
+    Settings settings;                                   // as read by the fi_getinfo before it
+    std::map<std::uint64_t, std::uint64_t> mapped_keys;  // raw keys of peers
     std::uint64_t last_mapped = 0;
-    unsigned endpoints = 0;  // that were opened
-    bool has_names = false;  // in place of addresses
+    unsigned endpoints = 0;  // endpoints opened so far
+    bool has_names = false;  // its endpoints have names instead of addresses
     std::string name;
     fi_ops ops;
     fi_ops *real;
@@ -208,9 +208,9 @@ struct Layer {
     std::map<fid_ep *, Endpoint> endpoints;
     std::map<fid_mr *, std::unique_ptr<Registration>> registrations;
     std::map<fid_av *, Table> tables;
-    std::map<std::string, fi_info *> cards;  // what is behind each, by the name of its domain
+    std::map<std::string, fi_info *> cards;  // the real card, by the name of its domain
     std::set<std::uint64_t> given_keys;
-    // What is said at the end.
+    // Counts that are printed at the end.
     unsigned long posts = 0, agains = 0, reordered = 0, delayed = 0, lost = 0, repeated = 0;
     unsigned long garbled = 0, swallowed = 0;
     unsigned long keys = 0, descriptors = 0, names = 0, refused = 0, broken = 0;
@@ -225,7 +225,7 @@ struct Layer {
 Layer &it();
 std::int64_t now_us();
 
-// Around each call of the program. Providers call each other by the same tables, and themselves.
+// Guards each call of the program. Providers call each other, and themselves, by the same tables.
 class Guard {
   public:
     Guard() { it().lock.lock(), ++depth_; }
@@ -241,7 +241,7 @@ class Guard {
 // Says which rule was broken, and returns the error.
 int broken(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// A table of functions for one object. The provider's may be of another version and length.
+// Copies the table of functions of an object. The provider's may have another version and length.
 template <class Table>
 void copy_table(const Table *from, Table *to) {
     *to = Table{};
@@ -249,7 +249,7 @@ void copy_table(const Table *from, Table *to) {
     to->size = sizeof *to;
 }
 
-// A call that the layer does not look at would pass by its rules.
+// Refuses a call that the layer does not check, so that it cannot bypass the rules.
 template <std::size_t kBytes>
 struct Name {
     char text[kBytes];
@@ -280,7 +280,7 @@ void end_posted(fid_cq *queue, void *context, std::size_t *bytes);
 bool asks_for_cards(const Settings &settings, const fi_info *hints);
 int find_cards(const Settings &settings, std::uint32_t version, const fi_info &hints,
                fi_info **out);
-// Puts them before the list of all providers.
+// Inserts them at the front of the list of all providers.
 void add_cards(const Settings &settings, std::uint32_t version, fi_info **list);
 const fi_info *card_behind(const fi_info *info);
 void hide_addresses(Domain &domain);

@@ -1,5 +1,6 @@
-// Each rule of the layer refuses what breaks it: without this, what runs through the layer could
-// pass by its not looking. Both endpoints are in this process, on the loopback interface.
+// Each rule of the layer refuses the calls that break it. Without it: the tests that run through
+// the layer could pass because the layer checks nothing. Both endpoints are in this process, on
+// the loopback interface.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <rdma/fabric.h>
@@ -59,7 +60,7 @@ struct Side {
 
 class Layer : public testing::Test {
   protected:
-    // What fi_getinfo answers.
+    // The result of fi_getinfo.
     int find(const std::string &settings, std::uint64_t modes, int mr_modes,
              std::size_t data_bytes = 0) {
         setenv("FABRIC_LAYER", settings.c_str(), 1);
@@ -88,7 +89,7 @@ class Layer : public testing::Test {
         info_ = nullptr;
     }
 
-    // Nothing but the layer's own mistakes ends here: what a test refuses stays open.
+    // Only the layer's own mistakes end the process: objects of refused calls stay open.
     void open(const std::string &settings) {
         ASSERT_EQ(find(settings, kAllModes, kAllMrModes), 0);
         ASSERT_EQ(library().fabric(info_->fabric_attr, &fabric_, nullptr), 0);
@@ -170,7 +171,7 @@ class Layer : public testing::Test {
             }
         return ends;
     }
-    // The error of the one operation that was posted; -1: it does not end.
+    // The error of the only posted operation; -1 if it does not end.
     int end() {
         const std::vector<End> ends = poll(milliseconds(5000), 1);
         return ends.empty() ? -1 : ends[0].error;
@@ -375,7 +376,7 @@ TEST_F(Layer, data_takes_a_receive_that_was_posted) {
     EXPECT_EQ(data_comes(), nullptr);
 }
 
-// Puts one after the other; how many completions came, and how often a put found no room.
+// Puts one after the other; counts the completions and how often a put found no room.
 TEST_F(Layer, completions_are_lost_and_repeated_and_operations_find_no_room) {
     const auto ends_of = [&](const char *settings) {
         open(settings);
@@ -496,7 +497,7 @@ TEST_F(Layer, completions_come_late_and_in_another_order) {
     open("reorder,delay_us=20000");
     ASSERT_NE(expose(to_), nullptr);
     static fi_context2 contexts[16];
-    ASSERT_EQ(put(0, kKey), 0);  // makes the connection
+    ASSERT_EQ(put(0, kKey), 0);  // connects
     EXPECT_EQ(end(), 0);
     const auto start = steady_clock::now();
     for (fi_context2 &context : contexts)

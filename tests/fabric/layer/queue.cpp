@@ -1,4 +1,4 @@
-// Completions: in another order, later, twice or never.
+// Completions: reordered, delayed, repeated or lost.
 #include <chrono>
 
 #include "layer.hpp"
@@ -13,7 +13,7 @@ std::int64_t now_us() {
 namespace {
 
 constexpr std::size_t kBatch = 16;
-// Without `delay_us` completions that change their order are held for so long at most.
+// The longest time that reordered completions are held without `delay_us`.
 constexpr std::int64_t kHeldUs = 100;
 
 const Settings &settings_of(const Queue &queue) {
@@ -25,7 +25,7 @@ const Settings &settings_of(const Queue &queue) {
     return none;
 }
 
-// A put with data has come: it takes a receive that was posted at the endpoint.
+// A put with data has arrived: it takes a receive that was posted at the endpoint.
 bool take_receive(Queue &queue, Completion &completion) {
     for (auto &[object, endpoint] : it().endpoints) {
         if (std::find(endpoint.queues.begin(), endpoint.queues.end(), queue.object) ==
@@ -56,7 +56,8 @@ void hold(Queue &queue, const Settings &settings, Completion completion) {
         most == 0 ? 0
                   : now_us() + static_cast<std::int64_t>(it().draw() % static_cast<unsigned>(most));
     if (settings.delay_us != 0) ++it().delayed;
-    // Data that takes no receive has no record, by which a program could tell.
+    // Data that takes no receive is not repeated: a program has no record by which it could
+    // notice.
     const bool is_data = !completion.is_error && is_transfer &&
                          (completion.entry.flags & FI_REMOTE_CQ_DATA) != 0 &&
                          (settings.mode & FI_RX_CQ_DATA) == 0;
@@ -64,7 +65,7 @@ void hold(Queue &queue, const Settings &settings, Completion completion) {
     queue.waiting.push_back(completion);
 }
 
-// Reads what the provider has completed.
+// Reads the provider's completions.
 void fetch(Queue &queue) {
     const Settings &settings = settings_of(queue);
     std::byte raw[kBatch * sizeof(fi_cq_tagged_entry)];
@@ -96,7 +97,7 @@ void fetch(Queue &queue) {
     } while (count > 0 || count == -FI_EAVAIL);
 }
 
-// The completion that comes next, or the end.
+// The next completion, or the end.
 std::vector<Completion>::iterator next(Queue &queue, const Settings &settings) {
     const std::int64_t now = settings.changes_completions() ? now_us() : 0;
     std::vector<std::vector<Completion>::iterator> ready;
@@ -130,8 +131,8 @@ ssize_t read_queue(fid_cq *object, void *buffer, std::size_t most) {
             queue.failed.push_back(completion);
             return -FI_EAVAIL;
         }
-        // Twice in one read: later the context may belong to another operation, and no program
-        // could tell.
+        // A repeated completion comes in the same read: later its context may belong to another
+        // operation, and no program could notice.
         const bool twice = completion.comes_twice && count + 1 < most;
         it().repeated += twice;
         for (int i = 0; i < (twice ? 2 : 1); ++i, ++count)
@@ -173,7 +174,7 @@ std::size_t entry_bytes(fi_cq_format format) {
 
 }  // namespace
 
-// What an endpoint has completed is in its queue when the endpoint is closed.
+// All completions of an endpoint must be in its queue when the endpoint is closed.
 void end_delays(fid_cq *object) {
     Queue &queue = it().queues.at(object);
     fetch(queue);
@@ -204,7 +205,7 @@ void wrap_queue(fid_cq *object, const fi_cq_attr &attributes) {
     copy_table(object->ops, &queue.calls);
     queue.calls.read = read_queue;
     queue.calls.readerr = read_error;
-    // read of the provider calls its readfrom.
+    // The provider's read calls its readfrom.
     refuse<"sread">(&queue.calls.sread);
     refuse<"sreadfrom">(&queue.calls.sreadfrom);
     object->ops = &queue.calls;

@@ -1,4 +1,4 @@
-// Registered memory: keys, descriptors, and what may be done in which order.
+// Registered memory: keys, descriptors, and the allowed order of calls.
 #include <cinttypes>
 #include <cstdio>
 
@@ -17,7 +17,7 @@ bool has_mode(const Registration &registration, int mode) {
     return (it().domains.at(registration.domain).settings.mr_mode & mode) != 0;
 }
 
-// As a provider's: not one that a program would guess, and never the same twice.
+// A new key. Like a provider's key it cannot be guessed and is never reused.
 std::uint64_t new_key(const Settings &settings) {
     static std::random_device device;
     std::uint64_t key = 0;
@@ -27,7 +27,7 @@ std::uint64_t new_key(const Settings &settings) {
     return key;
 }
 
-// Is every page of it mapped, and may it be written?
+// True if every page is mapped and writable.
 bool is_there(const std::byte *memory, std::size_t bytes) {
     std::FILE *const maps = std::fopen("/proc/self/maps", "re");
     if (maps == nullptr) return false;
@@ -75,8 +75,8 @@ int close_registration(fid *object) {
     if (found == it().registrations.end())
         return broken(-FI_EINVAL, "a registration is closed that is none");
     Registration &registration = *found->second;
-    // An endpoint can only be closed when it has no registrations any more, and its operations end
-    // with it: there it has to be so.
+    // In this mode an endpoint can be closed only after its registrations, and closing it ends its
+    // operations: there the order is right.
     if (!has_mode(registration, FI_MR_ENDPOINT) && is_used(registration))
         return broken(-FI_EBUSY, "a registration is closed under an operation that uses it");
     if (registration.real != nullptr) {

@@ -1,4 +1,4 @@
-// FABRIC_LAYER.
+// Reads FABRIC_LAYER.
 #include <cstdlib>
 #include <sstream>
 
