@@ -1,5 +1,5 @@
-// Bootstraps that fail, lie or hang, and strangers at the door of the node's exchange. The ranks
-// are threads whose bootstrap is wrapped: it can spoil any allgather, by number and rank.
+// Bootstraps that fail, lie or hang, and strangers that connect to the node's exchange. The ranks
+// are threads with a wrapped bootstrap, which can spoil any allgather, by number and rank.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -24,13 +24,13 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// One rank's bootstrap: that of inproc, with something done to its allgathers.
+// One rank's bootstrap: that of inproc, with changes to its allgathers.
 struct Wrapped {
     sennit_bootstrap inner{};
     int calls = 0;
     std::atomic<int> releases{0};
-    // Gets the number of the call; what it returns, if not 0, is the result and nothing is
-    // gathered.
+    // Gets the number of the call. If it returns another value than 0, that is the result, and
+    // nothing is gathered.
     std::function<int(int number)> before;
     std::function<void(int number, void *all, std::size_t bytes)> after;
 };
@@ -71,7 +71,7 @@ struct Result {
     double seconds = 0;
 };
 
-// Starts `size` ranks; those whose init works use each other's memory and leave.
+// Starts `size` ranks. Ranks whose init succeeds use each other's memory and leave.
 class Job {
   public:
     explicit Job(int size) : ranks(static_cast<std::size_t>(size)), inner_(ranks.size()) {
@@ -105,7 +105,7 @@ class Job {
     }
 
     std::vector<Wrapped> ranks;
-    int strangers = 0;  // descriptors that the test itself opens meanwhile
+    int strangers = 0;  // descriptors that the test itself opens during the job
 
   private:
     Result run_rank(std::size_t i, std::int64_t timeout_ns) {
@@ -151,7 +151,7 @@ void expect_all(const std::vector<Result> &results, sennit_status wanted) {
     }
 }
 
-// How many allgathers an init makes.
+// The number of allgathers in an init.
 int count_of_allgathers() {
     Job job(2);
     for (const Result &result : job.run())
@@ -159,7 +159,7 @@ int count_of_allgathers() {
     return job.ranks[0].calls;
 }
 
-// A connection to the abstract socket that a card names.
+// Connects to the abstract socket that a card names.
 int connect_to(const sennit::runtime::Card &card) {
     char name[64] = "sennit-";
     for (const std::uint8_t byte : card.socket_name) {
@@ -180,7 +180,7 @@ int connect_to(const sennit::runtime::Card &card) {
 
 }  // namespace
 
-// Broken by an error code that is swallowed, or a rank that stays behind half made.
+// Broken by an error code that is swallowed, or by a rank that is left half initialized.
 TEST(bootstrap_faults, an_allgather_that_fails_on_all_ranks_ends_init_on_all) {
     const int calls = count_of_allgathers();
     ASSERT_GE(calls, 2);
@@ -196,7 +196,7 @@ TEST(bootstrap_faults, an_allgather_that_fails_on_all_ranks_ends_init_on_all) {
     }
 }
 
-// Broken by a wait for a rank that has given up which knows no bound.
+// Broken by waiting without a limit for a rank that has given up.
 TEST(bootstrap_faults, an_allgather_that_fails_on_one_rank_ends_init_on_all_in_time) {
     const int calls = count_of_allgathers();
     for (int bad = 0; bad < calls; ++bad) {
@@ -214,7 +214,7 @@ TEST(bootstrap_faults, an_allgather_that_fails_on_one_rank_ends_init_on_all_in_t
     }
 }
 
-// Broken by an init that waits for ever, or longer than it was told.
+// Broken by an init that waits forever, or longer than its timeout.
 TEST(bootstrap_faults, a_rank_that_never_comes_ends_the_others_in_time) {
     (void)setenv("SENNIT_INIT_TIMEOUT", "1", 1);
     Job job(3);
@@ -226,7 +226,7 @@ TEST(bootstrap_faults, a_rank_that_never_comes_ends_the_others_in_time) {
     (void)unsetenv("SENNIT_INIT_TIMEOUT");
 }
 
-// Broken by a bound that only the environment can set.
+// Broken by a limit that only the environment can set.
 TEST(bootstrap_faults, the_timeout_of_the_options_bounds_the_wait_for_other_threads) {
     sennit_bootstrap bootstraps[2];
     ASSERT_EQ(sennit_bootstrap_inproc_create(2, bootstraps), SENNIT_OK);
@@ -239,7 +239,7 @@ TEST(bootstrap_faults, the_timeout_of_the_options_bounds_the_wait_for_other_thre
     EXPECT_EQ(sennit_bootstrap_inproc_destroy(2, bootstraps), SENNIT_OK);
 }
 
-// Broken by cards that are believed: every field that must fit the rank's place.
+// Broken by trusting cards: every field that must fit the rank's place is tested.
 TEST(bootstrap_faults, cards_of_another_job_version_or_place_are_refused) {
     using sennit::runtime::Card;
     const std::function<void(Card &)> lies[] = {
@@ -268,7 +268,7 @@ TEST(bootstrap_faults, cards_of_another_job_version_or_place_are_refused) {
     }
 }
 
-// Broken by a launcher that starts N copies of rank 0 and is believed.
+// Broken by trusting a launcher that starts N copies of rank 0.
 TEST(bootstrap_faults, an_allgather_that_gives_everybody_his_own_part_is_refused) {
     Job job(2);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -280,7 +280,7 @@ TEST(bootstrap_faults, an_allgather_that_gives_everybody_his_own_part_is_refused
     expect_all(job.run(), SENNIT_ERR_BOOTSTRAP);
 }
 
-// Broken by a job that cannot be started after one that failed.
+// Broken by a job that cannot start after one that failed.
 TEST(bootstrap_faults, after_a_failed_start_the_same_ranks_can_start) {
     Job job(2);
     for (Wrapped &rank : job.ranks)
@@ -306,7 +306,7 @@ TEST(bootstrap_faults, strangers_at_the_socket_are_turned_away) {
         if (number != 0) return;
         Card leader;
         std::memcpy(static_cast<void *>(&leader), all, sizeof leader);
-        // One that hangs up, one that talks nonsense, one with the right size and no cookie.
+        // One hangs up, one sends nonsense, one sends the right size without the cookie.
         (void)close(connect_to(leader));
         strangers.push_back(connect_to(leader));
         EXPECT_EQ(send(strangers.back(), "hello", 5, MSG_NOSIGNAL), 5);
@@ -332,7 +332,7 @@ TEST(bootstrap_faults, strangers_at_the_socket_are_turned_away) {
     }
 }
 
-// Broken by a connection that waits without an end while the leader takes none.
+// Broken by a connection that waits forever while the leader accepts none.
 TEST(bootstrap_faults, a_leader_that_takes_no_connections_costs_the_time_given) {
     using namespace sennit::runtime;
     Listener leader;
@@ -366,7 +366,7 @@ TEST(bootstrap_faults, a_leader_that_takes_no_connections_costs_the_time_given) 
     listener_close(&leader);
 }
 
-// Broken by a leader that waits for ever for what a silent stranger will say.
+// Broken by a leader that waits forever for a silent stranger.
 TEST(bootstrap_faults, a_silent_stranger_does_not_keep_the_ranks_from_starting) {
     using sennit::runtime::Card;
     Job job(2);

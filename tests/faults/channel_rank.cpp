@@ -1,6 +1,6 @@
-// One rank of a job in which a rank dies, or is stopped, that has channels, opens them, or is
-// anywhere in between. Started by faults_test.py under `sennit run`; the argument names the scene.
-// A rank for which all went as promised prints "as promised".
+// One rank of a job in which a rank dies or is stopped while it has channels, opens them, or does
+// anything in between. Started by faults_test.py under `sennit run`; the argument names the scene.
+// A rank prints "as promised" if its part went as promised.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ struct Scene {
     int rank = 0;
     int victim = 0;  // the last rank
     std::uint64_t *memory = nullptr;
-    sennit_gptr segment = SENNIT_GPTR_NULL;  // of its ninth word
+    sennit_gptr segment = SENNIT_GPTR_NULL;  // at its ninth word
 
     bool is_victim() const { return rank == victim; }
 };
@@ -54,7 +54,7 @@ Scene open_scene() {
     return scene;
 }
 
-// Of all channels: a scene that ends with ":mirror" or ":pull" is played with copies.
+// Flags of all channels: a scene that ends with ":mirror" or ":pull" uses copies.
 unsigned channel_flags = 0;
 
 struct End {
@@ -73,8 +73,7 @@ sennit_status open(int peer, std::uint64_t *own, std::int64_t timeout_ns, End *e
     return status;
 }
 
-// With the victim, or the victim with each of the others: one after the other, all at the same
-// place.
+// Opens a channel between this rank and the victim.
 End open_with_victim(const Scene &scene) {
     End end;
     expect(open(scene.victim, scene.memory, kLong, &end), SENNIT_OK, "open with the victim");
@@ -85,13 +84,13 @@ void close(const End &end) {
     expect(sennit_channel_close(&end.channel, 1, SENNIT_FOREVER), SENNIT_OK, "close");
 }
 
-// The error names the dead rank, and closing works.
+// Expects the error that names the dead rank.
 void expect_lost(const Scene &scene, sennit_status status, const char *what) {
     expect(status, SENNIT_ERR_PEER_LOST, what);
     require(sennit_last_error()->peer == scene.victim, "the error names the dead rank");
 }
 
-// Tests find out too, some time later.
+// Tests find the death too, some time later.
 void expect_lost_by_test(const Scene &scene, sennit_status (*test)(sennit_channel, int *),
                          const End &end, const char *what) {
     for (int i = 0; i < 20000; ++i) {
@@ -104,7 +103,7 @@ void expect_lost_by_test(const Scene &scene, sennit_status (*test)(sennit_channe
     fail("the death is noticed by tests");
 }
 
-// The victim opens with all others and calls `last` for each before it dies.
+// The victim opens a channel with every other rank and calls `last` for each before it dies.
 template <class Last>
 [[noreturn]] void be_victim(const Scene &scene, Last last) {
     for (int peer = 0; peer < scene.victim; ++peer) {
@@ -130,7 +129,7 @@ void permitted() {
     close(end);
 }
 
-// Descriptors, and mappings of memory files.
+// Counts descriptors, and mappings of memory files.
 std::pair<std::ptrdiff_t, int> count_held() {
     std::ifstream maps("/proc/self/maps");
     int mappings = 0;
@@ -140,8 +139,8 @@ std::pair<std::ptrdiff_t, int> count_held() {
     return {std::distance(begin(descriptors), end(descriptors)), mappings};
 }
 
-// As `permitted`, over memory of the program: when the channel with the dead rank is closed, the
-// living have what they had before it was opened.
+// Like `permitted`, over memory of the program: after the channel with the dead rank is closed,
+// the survivors hold the same descriptors and mappings as before it was opened.
 void kept() {
     const Scene scene = open_scene();
     constexpr std::size_t kPage = 4096;
@@ -162,7 +161,7 @@ void kept() {
         die();
     }
     End end;
-    // The first channels bring what all have in common.
+    // The first channels create resources that all channels share.
     expect(open(scene.rank, own, kLong, &end), SENNIT_OK, "open with itself");
     close(end);
     expect(open(scene.victim, nullptr, kLong, &end), SENNIT_OK, "the first open");
@@ -201,7 +200,7 @@ void unread() {
     *end.theirs = 3;
     expect(sennit_channel_have_written(end.channel), SENNIT_OK, "have_written");
     if (scene.rank == 0) {
-        close(second);  // ends with the death
+        close(second);  // ends because of the death
         return;
     }
     expect_lost(scene, sennit_channel_wait_write(end.channel, SENNIT_FOREVER), "wait_write");
@@ -218,15 +217,15 @@ void opening() {
     End end;
     expect_lost(scene, open(scene.victim, scene.memory, kLong, &end), "open");
     expect_lost(scene, open(scene.victim, scene.memory, kLong, &end), "open with a dead rank");
-    // The living go on.
+    // The survivors go on.
     if (scene.victim == 2) {
         expect(open(1 - scene.rank, scene.memory, kLong, &end), SENNIT_OK, "open of the living");
         close(end);
     }
 }
 
-// A rank leaves in place of opening its end, as after an error: who waits for it is told before
-// that rank's last barrier is over, which waits for them.
+// A rank leaves instead of opening its end, as after an error: the waiting rank is told before the
+// leaving rank's last barrier is over, since that barrier waits for it.
 void leaving() {
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "100", 1);
     const Scene scene = open_scene();
@@ -243,8 +242,8 @@ void leaving() {
     require(sennit_wtime() - begin < 50.0, "nobody is waited for");
 }
 
-// A rank lies still with its offer in the offer table: the other's call ends in its time all the
-// same. Its time is 40 ms; what it may take on a busy machine is as much as the other rank waits.
+// A rank is stopped while its offer is in the offer table: the other's call still ends at its
+// timeout of 40 ms. On a busy machine the call may take as long as the other rank waits.
 void stopped() {
     const Scene scene = open_scene();
     End end;
@@ -276,14 +275,14 @@ void stopped() {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
-// True if the peer is still there.
+// True if the peer is still alive.
 bool is_alive(sennit_status status, const char *what) {
     if (status == SENNIT_ERR_PEER_LOST || status == SENNIT_ERR_STATE) return false;
     expect(status, SENNIT_OK, what);
     return true;
 }
 
-// Opens a channel, sends a word and gets one: 0 if the peer is lost.
+// Opens a channel, sends a word and receives one; returns 0 if the peer is lost.
 std::uint64_t exchange(int peer, std::uint64_t *own, std::uint64_t sent) {
     End end;
     *own = 0;
@@ -300,7 +299,8 @@ std::uint64_t exchange(int peer, std::uint64_t *own, std::uint64_t sent) {
     return alive ? got : 0;
 }
 
-// All open, use and close channels with each other without end; the victim is killed meanwhile.
+// All ranks open, use and close channels with each other without pause; the victim is killed
+// meanwhile.
 void any_moment(unsigned seed) {
     const Scene scene = open_scene();
     std::mt19937_64 random(seed * 1000u + static_cast<unsigned>(scene.rank));
@@ -312,7 +312,8 @@ void any_moment(unsigned seed) {
         }).detach();
     }
     bool is_lost = false;
-    // Rounds in which the living have told each other that the victim is lost; the same for both.
+    // Counts rounds after the survivors have told each other that the victim is lost; both count
+    // the same.
     for (int after = 0; after < 20;) {
         for (int peer = 0; peer <= scene.victim; ++peer) {
             if (peer == scene.rank || (peer == scene.victim && is_lost)) continue;
@@ -325,7 +326,7 @@ void any_moment(unsigned seed) {
     }
 }
 
-// Cuts what the scene says about copies off its name.
+// Removes the part about copies from the scene's name.
 std::string take_flags(std::string what) {
     const std::size_t end = what.rfind(':');
     const std::string last = end == std::string::npos ? "" : what.substr(end + 1);
@@ -354,7 +355,7 @@ void run(const std::string &scene) {
 int main(int count, char **words) {
     return sennit::test::play(count, words, [](const std::string &what) {
         run(what);
-        // Whether the dead rank is missed here is not what is tested.
+        // This test does not check whether finalize notices the dead rank.
         (void)sennit_finalize();
     });
 }

@@ -1,4 +1,4 @@
-// Copies to and from a rank that is dead and whose process number a stranger has. Would break: a
+// Copies to and from a dead rank whose process number now belongs to a stranger. Would break: a
 // rank that only copies and never waits reads and writes a foreign process.
 #include <sennit/sennit.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@ using sennit::test::expect;
 using sennit::test::play;
 using sennit::test::sleep_ms;
 
-// The kernel has given the number away: whatever is copied arrives somewhere.
+// Set when the kernel has given the number to another process: any copy succeeds.
 std::atomic<bool> has_stranger{false};
 
 ssize_t copy(long call, pid_t process, const iovec *local, unsigned long local_count,
@@ -36,7 +36,7 @@ void run(const std::string &) {
     expect(sennit_register(memory.data(), memory.size(), 0, &region), SENNIT_OK, "register");
     expect(sennit_region_attach(SENNIT_TEAM_WORLD, region, regions.data()), SENNIT_OK, "attach");
     if (sennit_rank() == 1) die();
-    // Nothing is asked of the kernel any more, and this rank waits for nobody.
+    // From here on no call reaches the kernel, and this rank waits for nobody.
     has_stranger = true;
     std::array<char, 64> mine{};
     sennit_status status = SENNIT_OK;
@@ -53,7 +53,7 @@ void run(const std::string &) {
 
 }  // namespace
 
-// In the place of the C library's.
+// Replaces the C library's function.
 extern "C" ssize_t process_vm_readv(pid_t process, const iovec *local, unsigned long local_count,
                                     const iovec *remote, unsigned long remote_count,
                                     unsigned long) {
@@ -66,7 +66,7 @@ extern "C" ssize_t process_vm_writev(pid_t process, const iovec *local, unsigned
 }
 
 int main(int count, char **words) {
-    // No pages of the other processes are mapped for it.
+    // With this setting no pages of other processes are mapped.
     (void)setenv("SENNIT_REGISTER", "cma", 1);
     return play(count, words, run);
 }

@@ -1,5 +1,5 @@
 // One rank of a job in which something goes wrong. Started by faults_test.py under `sennit run`;
-// the argument names what goes wrong. A rank for which all went as promised prints "as promised".
+// the argument names the fault. A rank prints "as promised" if its part went as promised.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -28,10 +28,10 @@ using sennit::test::fail;
 using sennit::test::require;
 using sennit::test::sleep_ms;
 
-constexpr double kSoon = 1.0;  // seconds in which the end of a rank must be noticed
+constexpr double kSoon = 1.0;  // the end of a rank must be noticed within this many seconds
 constexpr std::size_t kMebi = std::size_t{1} << 20;
 
-// The time at which the victim ended, in memory that outlives it.
+// The time of the victim's end, in memory that outlives the victim.
 struct Scene {
     int victim = 0;
     sennit_gptr segment = SENNIT_GPTR_NULL;
@@ -55,7 +55,7 @@ Scene open_scene() {
     sennit::test::die();
 }
 
-// A survivor's call has returned: with PEER_LOST, in time, and naming the victim.
+// Expects that a survivor's call has returned PEER_LOST, in time, with the victim's rank.
 void expect_lost(const Scene &scene, sennit_status status, const char *call) {
     const double now = sennit_wtime();
     expect(status, SENNIT_ERR_PEER_LOST, call);
@@ -66,8 +66,8 @@ void expect_lost(const Scene &scene, sennit_status status, const char *call) {
         fail("it took " + std::to_string(now - *scene.ended_at) + " s to notice");
 }
 
-// After a barrier that found somebody lost the team's other collective calls say so as well, and do
-// not ask for a barrier that cannot come.
+// After a barrier has found a dead rank, the team's other collective calls report it too; they do
+// not ask for a barrier, which is impossible.
 void expect_no_more_collective_calls(const Scene &scene) {
     sennit_gptr made{5, 5, 5};
     expect(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &made), SENNIT_ERR_PEER_LOST, "sennit_alloc");
@@ -84,7 +84,8 @@ void expect_no_more_collective_calls(const Scene &scene) {
     require(made.segment == 5 && team.handle == 77 && sum == 0, "nothing was changed");
 }
 
-// What is left of the job works: memory of all ranks can be used, and the end is bounded.
+// The rest of the job still works: memory of all ranks can be used, and finalize ends in bounded
+// time.
 void leave(const Scene &scene) {
     std::uint64_t word = 7;
     for (int peer = 0; peer < sennit_size(); ++peer) {
@@ -92,7 +93,7 @@ void leave(const Scene &scene) {
         const sennit_gptr place =
             sennit_gptr_add(sennit_gptr_at(scene.segment, peer), 64 + 8 * sennit_rank());
         const sennit_status status = sennit_put(place, &word, sizeof word);
-        // A survivor that was faster has left already.
+        // A faster survivor has already left.
         require(status == SENNIT_OK || status == SENNIT_ERR_NOT_REGISTERED ||
                     status == SENNIT_ERR_PEER_LOST,
                 "memory of survivors can be used");
@@ -116,7 +117,7 @@ void others_wait_in_a_barrier(int victim_sleeps_ms) {
     leave(scene);
 }
 
-// No wait is long enough to look for dead peers, and all are bounded.
+// All waits have timeouts, and each is too short to check for dead peers.
 void others_wait_shortly_again_and_again() {
     const Scene scene = open_scene();
     if (sennit_rank() == scene.victim) {
@@ -144,8 +145,8 @@ void others_wait_in_an_allocation() {
     leave(scene);
 }
 
-// In one call of many, when each rank is somewhere else: all learn of it, also those that only
-// heard of it from others, and no later call of the team waits.
+// The death happens in one of many calls, when each rank is at another point. All ranks learn of
+// it, also those that only hear of it from others, and no later call of the team waits.
 void others_wait_in_a_collective(bool with_request, std::size_t bytes) {
     const Scene scene = open_scene();
     std::vector<double> mine(bytes / sizeof(double), 1.0);
@@ -166,7 +167,7 @@ void others_wait_in_a_collective(bool with_request, std::size_t bytes) {
         expect_lost(scene, sennit_wait(&request, SENNIT_FOREVER), "sennit_wait");
         require(request.handle == 0, "the request is over");
     } else {
-        // A root may have sent what it has before it learns of the death.
+        // A root may have sent its data before it learns of the death.
         for (int round = 0; round < 100 && status == SENNIT_OK; ++round)
             status = sennit_broadcast(SENNIT_TEAM_WORLD, 0, mine.data(), bytes, SENNIT_FOREVER);
         expect_lost(scene, status, "sennit_broadcast");
@@ -189,7 +190,7 @@ void others_wait_in_a_free() {
     leave(scene);
 }
 
-// Registered memory is exchanged; the caller's own stays registered.
+// The exchange of registered memory fails; the caller's own region stays registered.
 void others_wait_in_the_exchange_of_regions() {
     const Scene scene = open_scene();
     const auto size = static_cast<std::size_t>(sennit_size());
@@ -246,11 +247,11 @@ void others_wait_in_finalize() {
     const double now = sennit_wtime();
     expect(status, SENNIT_ERR_PEER_LOST, "sennit_finalize");
     require(sennit_last_error()->peer == scene.victim, "the error names the rank that ended");
-    // The victim's memory is gone; the rank itself died 50 ms after the barrier.
+    // The victim's memory is gone. The victim died 50 ms after the barrier.
     require(now > 0 && sennit_initialized() == 0, "the survivor is no rank any more");
 }
 
-// Rank 1 is busy elsewhere and will come; rank 0 must not wait for it to learn of the death.
+// Rank 1 is busy and will come; rank 0 must learn of the death without waiting for it.
 void a_third_rank_is_late() {
     const Scene scene = open_scene();
     require(sennit_size() == 3, "for three ranks");
@@ -281,17 +282,17 @@ void a_rank_exits_without_finalize() {
     leave(scene);
 }
 
-// The victim leaves while the others want one barrier more.
+// The victim leaves while the others start another barrier.
 void a_rank_finalizes_early() {
     const Scene scene = open_scene();
     if (sennit_rank() == scene.victim) {
         sleep_ms(50);
         *scene.ended_at = sennit_wtime();
         (void)sennit_finalize();
-        sleep_ms(1500);  // lives on, so that it is not its death that is noticed
+        sleep_ms(1500);  // stays alive, so that not its death is noticed
         return;
     }
-    // The first may meet the victim's own last barrier.
+    // The first barrier may meet the victim's last one.
     const double start = sennit_wtime();
     sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
     if (status == SENNIT_OK) status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
@@ -301,7 +302,7 @@ void a_rank_finalizes_early() {
     (void)sennit_finalize();
 }
 
-// The victim lives and never comes: the others leave when their time is over. Rank 0 lets it go on
+// The victim lives and never comes: the others leave when their time is over. Rank 0 continues it
 // when their processes have ended.
 void finalize_beside_a_stopped_rank() {
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "0.5", 1);
@@ -315,14 +316,15 @@ void finalize_beside_a_stopped_rank() {
     const bool is_first = sennit_rank() == 0;
     if (sennit_rank() == scene.victim) {
         (void)raise(SIGSTOP);
-        (void)sennit_finalize();  // the others had come and have left: their affair
+        (void)sennit_finalize();  // the others came and left, so the result does not matter
         return;
     }
-    sleep_ms(50);  // it is stopped meanwhile
+    sleep_ms(50);  // the victim is stopped by now
     const double start = sennit_wtime();
     const sennit_status status = sennit_finalize();
     const double seconds = sennit_wtime() - start;
-    // A survivor whose time was over a moment earlier has left, which the next is told at once.
+    // A survivor whose time ended a moment earlier has left, which the next survivor notices at
+    // once.
     if (size == 2 || status != SENNIT_ERR_PEER_LOST) {
         expect(status, SENNIT_ERR_TIMEOUT, "sennit_finalize");
         require(seconds > 0.45, "it has waited as long as it may");
@@ -346,7 +348,7 @@ void others_wait_in_the_creation_of_a_team() {
         sleep_ms(50);
         die(scene);
     }
-    // The victim would not even be a member; but it is one of the parent.
+    // The victim would not be a member of the new team, but it is a member of the parent.
     sennit_team team{77};
     const sennit_status status = sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team);
     expect_lost(scene, status, "sennit_team_split");
@@ -367,8 +369,8 @@ void others_wait_in_the_destruction_of_a_team() {
     leave(scene);
 }
 
-// The loss was found by a barrier of the team, which stays open for ever: its part goes all the
-// same.
+// The team's barrier found the death, and that barrier stays open forever: this rank's part of the
+// team is still freed.
 void a_team_that_lost_a_rank_can_be_destroyed() {
     const Scene scene = open_scene();
     sennit_team team;
@@ -383,7 +385,7 @@ void a_team_that_lost_a_rank_can_be_destroyed() {
     leave(scene);
 }
 
-// What the victim was not in goes on, also if it dies while they are at it.
+// A team without the victim goes on, also if the victim dies during the team's calls.
 void a_team_without_the_victim_goes_on() {
     const Scene scene = open_scene();
     const bool mine = sennit_rank() == scene.victim;
@@ -406,7 +408,7 @@ void a_team_without_the_victim_goes_on() {
         expect(sennit_alloc(team, sizeof now, 0, 0, &made), SENNIT_OK, "alloc");
         expect(sennit_put(made, &now, sizeof now), SENNIT_OK, "put");
         expect(sennit_barrier(team, SENNIT_FOREVER), SENNIT_OK, "barrier");
-        // All end with the same round: the first member's clock counts.
+        // All ranks must end in the same round: the first member's clock decides.
         int first = 0;
         expect(sennit_team_world_rank(team, 0, &first), SENNIT_OK, "world rank");
         expect(sennit_get(&now, sennit_gptr_at(made, first), sizeof now), SENNIT_OK, "get");
@@ -417,8 +419,8 @@ void a_team_without_the_victim_goes_on() {
     leave(scene);
 }
 
-// One rank comes too late for a creation that is bounded by SENNIT_TIMEOUT. Nobody hangs, nobody
-// has a team, and the next creation works.
+// One rank comes too late for a creation with the limit SENNIT_TIMEOUT. No rank hangs, no rank
+// gets a team, and the next creation works.
 void a_rank_is_late_for_a_team() {
     (void)setenv("SENNIT_TIMEOUT", "0.2", 1);
     expect(sennit_init(nullptr), SENNIT_OK, "init");
@@ -426,7 +428,7 @@ void a_rank_is_late_for_a_team() {
     sennit_team team{77};
     if (late) {
         sleep_ms(800);
-        // The others have said what they want, and are in the next call by now.
+        // The others have given their arguments and are in the next call by now.
         expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_ERR_ARG, "a late split");
     } else {
         const double start = sennit_wtime();
@@ -463,8 +465,8 @@ void a_rank_is_late_for_an_allocation() {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
-// Rank 1 never comes. The others come one after the other, and each is told of rank 1 and not of
-// those who gave up before.
+// Rank 1 never comes. The others come one after the other, and each one's error names rank 1, not
+// a rank that gave up before.
 void a_rank_dies_before_init() {
     const char *number = std::getenv("SENNIT_RANK");
     require(number != nullptr, "started by sennit run");
@@ -478,15 +480,15 @@ void a_rank_dies_before_init() {
     require(sennit_initialized() == 0, "the caller is no rank");
 }
 
-// The slot of a team whose collective calls were given up, and of another one after it, in which a
-// rank dies: what the first has left there does not hide the death.
+// A rank dies in a team that reuses the slot of a team whose collective calls were given up. Old
+// contents of the slot do not hide the death.
 void death_in_a_team_after_one_that_was_given_up() {
     const Scene scene = open_scene();
     std::vector<char> data(kMebi);
     sennit_team team;
     expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_OK, "split");
     const std::size_t bytes = sennit_rank() == 0 ? 20000 : kMebi;
-    // The root may have sent all before it learns that the others want more.
+    // The root may have sent everything before it learns that the others expect more data.
     sennit_status status = SENNIT_OK;
     for (int round = 0; round < 100 && status == SENNIT_OK; ++round)
         status = sennit_broadcast(team, 0, data.data(), bytes, SENNIT_FOREVER);
@@ -507,7 +509,7 @@ void death_in_a_team_after_one_that_was_given_up() {
     leave(scene);
 }
 
-// As under valgrind, and before Linux 5.3.
+// As under valgrind and before Linux 5.3.
 void death_where_the_kernel_has_no_pidfd() {
     sennit::test::refuse_system_calls({__NR_pidfd_open}, ENOSYS);
     others_wait_in_a_barrier(20);

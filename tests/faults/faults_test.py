@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs one scene of fault_rank.cpp and checks what its ranks say and what is left of them.
+"""Runs one scene of fault_rank.cpp and checks the output of its ranks and the resources left behind.
 
     faults_test.py SENNIT FAULT_RANK SCENE RANKS LOST [PREFIX...]
 
-LOST is how many ranks are meant to end without a word. Every other rank must print "as promised".
+LOST is the number of ranks that end without output. Every other rank must print "as promised".
 """
 import os
 import sys

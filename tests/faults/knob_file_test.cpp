@@ -1,5 +1,5 @@
-// The file of settings: what it may hold, who wins, and what is said of a line that is wrong. Each
-// test runs in a process of its own, because warnings are said once.
+// The settings file: its syntax, its priority, and the messages about wrong lines. Each test runs
+// in its own process, because warnings are printed once per process.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// A file of settings that SENNIT_CONFIG names as long as the object lives.
+// A settings file, named by SENNIT_CONFIG as long as the object lives.
 class File {
   public:
     explicit File(const std::string &text) {
@@ -61,8 +61,8 @@ void keep(void *context, sennit_log_level, const char *text) {
 
 }  // namespace
 
-// Broken by a form of line that is not taken, blanks that become part of a value, or a file that is
-// read without a rank alone.
+// Broken by a form of line that is refused, by blanks that become part of a value, or by a file
+// that is only read when there is no rank.
 TEST(knob_file, a_line_is_a_name_and_a_value_with_an_equals_sign_or_blanks_between) {
     const File file(
         "# a comment\n\n   \t\nSENNIT_TIMEOUT=2.5\nSENNIT_INIT_TIMEOUT 30\n"
@@ -80,7 +80,7 @@ TEST(knob_file, a_line_is_a_name_and_a_value_with_an_equals_sign_or_blanks_betwe
     ASSERT_EQ(sennit_finalize(), SENNIT_OK);
 }
 
-// Broken by a file that wins, or by an empty variable that counts.
+// Broken by a file that overrides the environment, or by an empty variable that counts.
 TEST(knob_file, the_environment_wins_if_it_is_not_empty) {
     const File file("SENNIT_TIMEOUT=2.5\nSENNIT_INIT_TIMEOUT=30\n");
     (void)setenv("SENNIT_TIMEOUT", "4", 1);
@@ -92,7 +92,7 @@ TEST(knob_file, the_environment_wins_if_it_is_not_empty) {
     ASSERT_EQ(sennit_finalize(), SENNIT_OK);
 }
 
-// Broken by a first line that counts.
+// Broken by using the first line.
 TEST(knob_file, of_two_lines_with_one_name_the_last_counts) {
     const File file("SENNIT_TIMEOUT=2\nSENNIT_TIMEOUT=3\n");
     expect_knob("SENNIT_TIMEOUT", "3", 2);
@@ -106,7 +106,7 @@ TEST(knob_file, the_level_of_the_log_can_be_set_there) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-// Broken by a warning at every start, or none, or without file and line.
+// Broken by a warning at every start, by no warning, or by one without file and line.
 TEST(knob_file, unknown_names_are_warned_of_once_with_file_and_line) {
     const File file(
         "SENNIT_TIMEOUT=2\n\nSENNIT_FROBNICATE=1\nTIMEOUT 3\nSENNIT_CONFIG=/dev/null\n");
@@ -122,7 +122,7 @@ TEST(knob_file, unknown_names_are_warned_of_once_with_file_and_line) {
     EXPECT_EQ(lines, wanted);
 }
 
-// Broken by a line that is skipped, or an error that does not say where it is.
+// Broken by skipping the line, or by an error without file and line.
 TEST(knob_file, a_malformed_line_ends_init_with_file_and_line) {
     const std::string bad[] = {"SENNIT_TIMEOUT",
                                "SENNIT_TIMEOUT=",
@@ -141,7 +141,7 @@ TEST(knob_file, a_malformed_line_ends_init_with_file_and_line) {
     }
 }
 
-// Broken by a value that is taken for the default, or an error that does not say where it is.
+// Broken by using the default instead, or by an error without file and line.
 TEST(knob_file, a_value_of_the_wrong_type_ends_init_with_file_and_line) {
     const File file("# comment\nSENNIT_TIMEOUT=soon\n");
     EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG);
@@ -149,7 +149,7 @@ TEST(knob_file, a_value_of_the_wrong_type_ends_init_with_file_and_line) {
               file.at(2) + "SENNIT_TIMEOUT=soon is not a number of seconds, such as 60 or 0.5");
 }
 
-// Broken by a wrong name that goes unnoticed, or by a file that is read although none shall be.
+// Broken by a wrong file name that goes unnoticed, or by reading a file although "none" is set.
 TEST(knob_file, a_file_that_is_named_has_to_exist_and_none_is_no_file) {
     (void)setenv("SENNIT_CONFIG", "/nowhere/sennit.conf", 1);
     EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG);

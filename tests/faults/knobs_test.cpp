@@ -1,5 +1,5 @@
-// The environment: values that are wrong, names that are unknown, and where messages go. Each test
-// runs in a process of its own, because warnings are said once.
+// Settings from the environment: wrong values, unknown names, and the log. Each test runs in its
+// own process, because warnings are printed once per process.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -40,7 +40,7 @@ sennit_status start_and_stop() {
 
 }  // namespace
 
-// Broken by a value that is taken for 0 or the default when it is not understood.
+// Broken by reading an invalid value as 0 or as the default.
 TEST(knobs, a_value_that_is_none_ends_init_and_names_the_knob) {
     const struct {
         const char *name;
@@ -74,7 +74,7 @@ TEST(knobs, a_value_that_is_none_ends_init_and_names_the_knob) {
     (void)unsetenv("SENNIT_PATHS");
 }
 
-// Broken by a job that starts and whose first put finds no path.
+// Broken by a job that starts although its first put has no path.
 TEST(knobs, a_list_of_nothing_but_paths_that_this_build_lacks_ends_init) {
     if (sennit_path_built(SENNIT_PATH_MPI) != 0) GTEST_SKIP() << "this build has the path mpi";
     for (const char *paths : {"mpi", "self,mpi"}) {
@@ -83,13 +83,13 @@ TEST(knobs, a_list_of_nothing_but_paths_that_this_build_lacks_ends_init) {
         EXPECT_NE(std::strstr(sennit_last_error()->text, "this build does not have mpi"), nullptr)
             << sennit_last_error()->text;
     }
-    // One list of paths serves builds with and without libfabric.
+    // The same list of paths must work in builds with and without libfabric.
     (void)setenv("SENNIT_PATHS", "mpi,mapped", 1);
     EXPECT_EQ(start_and_stop(), SENNIT_OK) << sennit_last_error()->text;
     (void)unsetenv("SENNIT_PATHS");
 }
 
-// Broken by a value that is read once and kept, or not shown by sennit_knob_get.
+// Broken by a value that is read only once, or that sennit_knob_get does not show.
 TEST(knobs, values_are_read_at_each_start_and_can_be_asked_for) {
     (void)setenv("SENNIT_TIMEOUT", "2.5", 1);
     EXPECT_EQ(start_and_stop(), SENNIT_OK);
@@ -115,7 +115,8 @@ TEST(knobs, values_are_read_at_each_start_and_can_be_asked_for) {
         }
 }
 
-// Broken by a warning at every start, or none, or one about what Sennit sets itself.
+// Broken by a warning at every start, by no warning, or by one about a variable that Sennit sets
+// itself.
 TEST(knobs, unknown_names_are_warned_of_once) {
     Lines lines;
     ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_WARNING), SENNIT_OK);
@@ -132,7 +133,7 @@ TEST(knobs, unknown_names_are_warned_of_once) {
     ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
 }
 
-// Broken by a level that does not hold, or lines with a newline in them.
+// Broken by a log level that is ignored, or by newlines within a line.
 TEST(knobs, the_log_goes_to_the_function_that_was_set_up_to_its_level) {
     Lines lines;
     (void)setenv("SENNIT_UNKNOWN_BY_ALL", "1", 1);
@@ -142,9 +143,9 @@ TEST(knobs, the_log_goes_to_the_function_that_was_set_up_to_its_level) {
     ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
 }
 
-// Broken by a lock that is held while the program's function is called.
+// Broken by holding a lock while the program's function is called.
 TEST(knobs, a_log_function_may_call_sennit) {
-    (void)alarm(20);  // ends the test where it would hang
+    (void)alarm(20);  // ends the test if it hangs
     (void)setenv("SENNIT_UNKNOWN_AS_WELL", "1", 1);
     static int calls = 0;
     const auto call_back = [](void *, sennit_log_level, const char *) {
@@ -160,8 +161,8 @@ TEST(knobs, a_log_function_may_call_sennit) {
     (void)alarm(0);
 }
 
-// Broken by a function that is called for what it logs itself, without end, or by an error that is
-// replaced by that of a call which the function makes.
+// Broken by calling the function for its own log lines, without end, or by replacing an error with
+// one from a call that the function makes.
 TEST(knobs, a_log_function_that_fails_does_not_call_itself) {
     static int calls = 0;
     const auto call_back = [](void *, sennit_log_level, const char *) {
@@ -175,7 +176,7 @@ TEST(knobs, a_log_function_that_fails_does_not_call_itself) {
     ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
 }
 
-// Broken by a line for each call of a loop that tries again until its receiver is ready.
+// Broken by logging each call of a loop that retries until its receiver is ready.
 TEST(knobs, a_loop_of_early_calls_is_logged_once_a_second) {
     Lines lines;
     ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_INFO), SENNIT_OK);
@@ -195,7 +196,7 @@ TEST(knobs, a_loop_of_early_calls_is_logged_once_a_second) {
     ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
 }
 
-// Broken by an empty value that is taken for a wrong one, or counts as set.
+// Broken by treating an empty value as wrong or as set.
 TEST(knobs, an_empty_value_is_none) {
     int index = 0;
     sennit_knob knob;
@@ -212,7 +213,7 @@ TEST(knobs, an_empty_value_is_none) {
     EXPECT_GT(index, 3);
 }
 
-// Broken by a message that names the type as the sources do.
+// Broken by a message that uses the type names of the source code.
 TEST(knobs, a_wrong_value_is_answered_with_what_a_right_one_is) {
     (void)setenv("SENNIT_INIT_TIMEOUT", "abc", 1);
     EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG);
@@ -221,7 +222,7 @@ TEST(knobs, a_wrong_value_is_answered_with_what_a_right_one_is) {
     (void)unsetenv("SENNIT_INIT_TIMEOUT");
 }
 
-// Broken by a level or a switch that is known by one spelling alone.
+// Broken by a level or switch that has only one valid spelling.
 TEST(knobs, usual_spellings_of_levels_and_switches_are_taken) {
     for (const char *level :
          {"warn", "Warning", "err", "verbose", "off", "DEBUG", "on", "True", "no", "0"}) {
@@ -240,7 +241,7 @@ TEST(knobs, usual_spellings_of_levels_and_switches_are_taken) {
     (void)unsetenv("SENNIT_SHMEM_CHECKS");
 }
 
-// Broken by a report that is not one line, or comes unasked.
+// Broken by a report that is not one line, or that comes unasked.
 TEST(knobs, the_report_is_one_line_when_asked_for) {
     Lines lines;
     ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_INFO), SENNIT_OK);

@@ -1,4 +1,4 @@
-// One rank of a job in which rank 0 is late for sennit_init or sennit_finalize, and lives. Started
+// One rank of a job in which rank 0 is alive but late for sennit_init or sennit_finalize. Started
 // by faults_test.py under `sennit run`.
 #include <sennit/sennit.h>
 
@@ -28,14 +28,14 @@ void keep(void *, sennit_log_level level, const char *text) {
     if (level == SENNIT_LOG_WARNING) logged += std::string(text) + "\n";
 }
 
-// The lowest rank that waited has warned, once, and no other.
+// Only the lowest waiting rank has warned, and once.
 void expect_warning(int rank, const char *about) {
     if (rank != 1) return require(logged.empty(), "one rank warns for all");
     require(logged.find(about) != std::string::npos, "the warning names the late rank");
     require(logged.find(about) == logged.rfind(about), "there is one warning");
 }
 
-// Broken by a limit that nobody asked for: the launcher would end rank 0 at its work.
+// Broken by a time limit that nobody set: the launcher would kill rank 0 during its work.
 void late_for_finalize() {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
     if (is_first()) sleep_ms(kLong_ms);
@@ -56,7 +56,7 @@ void expect_one_warning(const std::string &text) {
     require(logged == text + "\n", "the wait has warned once: " + text);
 }
 
-// Each rank waits for rank 0 in a call of its own.
+// Each rank waits for rank 0 in a different call.
 void late_for_waits() {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
     const int rank = sennit_rank();
@@ -108,7 +108,7 @@ void late_for_waits() {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
-// Rank 1 is stopped and takes no data: rank 0 waits for a request, and rank 2 for a plan.
+// Rank 1 is stopped and takes no data: rank 0 waits for a request, rank 2 for a plan.
 void stopped_for_waits() {
     constexpr std::size_t kBytes = std::size_t{64} << 20;
     expect(sennit_init(nullptr), SENNIT_OK, "init");
@@ -162,7 +162,7 @@ void stopped_for_waits() {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
-// Broken by an error that leaves the user to guess who was late and what the limit is.
+// Broken by an error that does not name the late rank and the limit.
 void too_late_for_init() {
     if (is_first()) return sleep_ms(1500);
     (void)setenv("SENNIT_INIT_TIMEOUT", "0.5", 1);
@@ -188,7 +188,7 @@ void too_late_for_finalize() {
     require(text.find("SENNIT_FINALIZE_TIMEOUT") != std::string::npos, "the error names the knob");
 }
 
-// The ranks wait for each other in different teams, and the launcher is killed.
+// The ranks wait for each other in different teams when the launcher is killed.
 void launcher_ends() {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
     sennit_team team;

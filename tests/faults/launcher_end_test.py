@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Kills front and keeper of `sennit run` at once while its ranks wait for each other.
+"""Kills front and keeper of `sennit run` at the same time while its ranks wait for each other.
 
     launcher_end_test.py SENNIT LATE_RANK
 
 A shell stands between the keeper and each rank, so the kernel does not kill the ranks with their parent. Broken by a
-wait that asks for nothing but the other ranks: they all live, and would wait for ever.
+wait that checks only the other ranks: they all live, so it would never end.
 """
 import os
 import signal

@@ -1,7 +1,7 @@
-// What ranks still do at one that has left, where all are threads of one process: the producers of
-// its queue, and who has its segments by address.
-// Would break: a producer that touches memory that has gone with the taker; an owner that takes
-// addresses away which others are at, after it had waited for them as long as it may.
+// Access to a rank that has left, where all ranks are threads of one process: by the producers of
+// its queue, and by ranks that use its segments by address. Would break: a producer that touches
+// memory freed with the taker; an owner that unmaps addresses still in use by others after its
+// time to wait for them is over.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kTaker = 0;
 
-// Until it is on its way out, and then some time for the rest of the way.
+// Waits until the rank is leaving, and then some time until it has left.
 void wait_for_the_end(int rank) {
     const auto &state = control_of(*current_rank(), rank)->header.state;
     while (state.load() != static_cast<std::uint32_t>(RankState::left))
@@ -31,7 +31,7 @@ TEST(left_taker, producers_that_push_or_detach_later_do_not_touch_its_memory) {
         [&](int rank) {
             sennit_queue queue = SENNIT_QUEUE_NULL;
             sennit_queue_address address{};
-            // Of pages of its own, so that they go.
+            // Large enough for pages of its own, which are unmapped.
             if (rank == kTaker)
                 job.expect(sennit_queue_create(8, 100'000, 2, &queue, &address), "create");
             job.expect(sennit_broadcast(SENNIT_TEAM_WORLD, kTaker, &address, sizeof address, kLong),

@@ -1,6 +1,6 @@
-// One rank of a job in which a rank dies or leaves that holds a lock, or dies while it waits for it
-// or is anywhere in between. Started by faults_test.py under `sennit run`; the argument names the
-// scene. A rank for which all went as promised prints "as promised".
+// One rank of a job in which a rank dies or leaves while it holds a lock, or dies while it waits
+// for the lock or does anything in between. Started by faults_test.py under `sennit run`; the
+// argument names the scene. A rank prints "as promised" if its part went as promised.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -26,15 +26,15 @@ using sennit::test::state_of;
 
 constexpr std::int64_t kLong = 20'000'000'000;
 
-// Words in the memory of a rank that lives; they outlive the others.
+// Words in the memory of a rank that survives.
 struct Shared {
     std::atomic<std::uint64_t> ready;     // ranks that are where the scene wants them
-    std::atomic<std::uint64_t> inside;    // rank + 1 of who is under the lock
-    std::atomic<std::uint64_t> entered;   // times somebody was
-    std::atomic<std::uint64_t> told;      // times a call said OWNER_DIED
+    std::atomic<std::uint64_t> inside;    // rank + 1 of the holder
+    std::atomic<std::uint64_t> entered;   // times the lock was taken
+    std::atomic<std::uint64_t> told;      // times a call returned OWNER_DIED
     std::atomic<std::uint64_t> finished;  // ranks that are done
-    std::atomic<std::uint64_t> left;      // and have read that all are
-    std::atomic<int> victim_process;      // of a victim that leaves and does not die
+    std::atomic<std::uint64_t> left;      // ranks that have read that all are done
+    std::atomic<int> victim_process;      // of a victim that leaves instead of dying
     std::uint64_t plain;                  // changed under the lock only
 };
 
@@ -65,7 +65,7 @@ void wait_for(const std::atomic<std::uint64_t> &word, std::uint64_t least) {
     }
 }
 
-// Survivors do not leave while others still use their memory; whose memory it is leaves last.
+// Survivors leave only when nobody uses their memory any more; the owner of the words leaves last.
 void leave(const Scene &scene) {
     const auto survivors = static_cast<std::uint64_t>(sennit_size()) - 1;
     ++scene.shared->finished;
@@ -76,7 +76,8 @@ void leave(const Scene &scene) {
     (void)sennit_finalize();
 }
 
-// All but the victim take the lock that it held: the first is told, and only the first.
+// All but the victim take the lock that the victim held: the first gets OWNER_DIED, and only the
+// first.
 void one_is_told(const Scene &scene) {
     Shared &shared = *scene.shared;
     const auto others = static_cast<std::uint64_t>(sennit_size()) - 1;
@@ -99,7 +100,7 @@ void one_is_told(const Scene &scene) {
     require(shared.plain == 1 + others, "one rank at a time was under the lock");
 }
 
-// The others queue up behind a holder that dies: one is told, all get the lock.
+// The others queue behind a holder that dies: one is told, all get the lock.
 void the_holder_dies() {
     const Scene scene = open_scene(-1);
     Shared &shared = *scene.shared;
@@ -123,9 +124,10 @@ void expect_keeper_lost(sennit_status status, const char *what) {
     require(sennit_last_error()->peer == 0, "the error names the keeper");
 }
 
-// The holder calls finalize. Its process lives on until the others are through, so what they see is
-// that it left. `in_queue`: they wait for the lock, and the holder leaves when its time is over;
-// else they are in a barrier, which finalize meets and reports, and only then come to the lock.
+// The holder calls finalize. Its process lives until the others are done, so they see that it
+// left, not that it died. `in_queue`: the others wait for the lock, and the holder leaves when its
+// time is over. Otherwise they are in a barrier, which matches finalize's barrier and is reported,
+// and only then come to the lock.
 void the_holder_leaves(bool in_queue) {
     if (in_queue) (void)setenv("SENNIT_FINALIZE_TIMEOUT", "0.1", 1);
     sigset_t told;
@@ -157,8 +159,8 @@ void the_holder_leaves(bool in_queue) {
     leave(scene);
 }
 
-// Rank 0, which keeps the lock's memory, finalizes; `it_holds`: while it has the lock, else rank 1
-// has.
+// Rank 0, which keeps the lock's memory, finalizes. `it_holds`: it holds the lock itself;
+// otherwise rank 1 does.
 void the_keeper_leaves(bool it_holds) {
     const Scene scene = open_scene(0);
     const int holder = it_holds ? 0 : 1;
@@ -187,7 +189,7 @@ void the_keeper_leaves(bool it_holds) {
     leave(scene);
 }
 
-// Nobody waits when the holder dies; who comes later is told, by try or by acquire.
+// Nobody waits when the holder dies; the next rank that calls try or acquire is told.
 void the_holder_dies_alone() {
     const Scene scene = open_scene(-1);
     Shared &shared = *scene.shared;
@@ -200,7 +202,7 @@ void the_holder_dies_alone() {
         wait_for(shared.ready, 1);
         int got = 0;
         sennit_status status = SENNIT_OK;
-        // The death is seen some milliseconds after it happened.
+        // The death becomes visible some milliseconds later.
         for (int i = 0; got == 0; ++i) {
             require(i < 5000, "the death is noticed");
             status = sennit_lock_try(scene.lock, &got);
@@ -219,7 +221,7 @@ void the_holder_dies_alone() {
     leave(scene);
 }
 
-// A rank dies in the queue: it is passed over, and nobody is told anything.
+// A rank dies in the queue: it is skipped, and no call reports anything.
 void a_waiter_dies() {
     const Scene scene = open_scene(-1);
     Shared &shared = *scene.shared;
@@ -227,7 +229,7 @@ void a_waiter_dies() {
         expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the first acquire");
         ++shared.ready;
         wait_for(shared.ready, static_cast<std::uint64_t>(sennit_size()));
-        sleep_ms(100);  // the victim has died in the queue meanwhile
+        sleep_ms(100);  // by now the victim has died in the queue
         expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
         leave(scene);
         return;
@@ -246,7 +248,7 @@ void a_waiter_dies() {
     leave(scene);
 }
 
-// One round under the lock, if it is got.
+// One round under the lock, if the call got it.
 void visit(const Scene &scene, sennit_status status) {
     Shared &shared = *scene.shared;
     const std::uint64_t mark = static_cast<std::uint64_t>(sennit_rank()) + 1;
@@ -265,7 +267,8 @@ void visit(const Scene &scene, sennit_status status) {
     expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
 }
 
-// All ranks come and go with time limits of all lengths; the victim is killed at any moment.
+// All ranks take the lock with time limits of all lengths; the victim is killed at a random
+// moment.
 void any_moment(unsigned seed, int victim) {
     const Scene scene = open_scene(victim);
     const bool is_victim = sennit_rank() == scene.victim;
@@ -296,14 +299,14 @@ void any_moment(unsigned seed, int victim) {
             expect(status, SENNIT_OK, "a try");
         }
     }
-    // Whatever state the victim died in, the lock works.
+    // In whatever state the victim died, the lock works.
     visit(scene, sennit_lock_acquire(scene.lock, kLong));
     require(scene.shared->told <= 1, "a death is told once");
     leave(scene);
 }
 
-// The victim dies between two elements of an array whose updates take turns. That is written by
-// hand, so that it is this moment and no other: the lock lies on the first line behind the array.
+// The victim dies between two elements of an array whose updates take turns. The update is written
+// out here, so that it stops at exactly this point: the lock is in the first line after the array.
 void an_accumulate_dies_in_the_middle() {
     const Scene scene = open_scene(-1);
     Shared &shared = *scene.shared;
@@ -340,8 +343,8 @@ void an_accumulate_dies_in_the_middle() {
     leave(scene);
 }
 
-// The holder of the array's lock is stopped between two elements and goes on later: the others wait
-// for it, and every addition counts once.
+// The holder of the array's lock is stopped between two elements and continues later: the others
+// wait for it, and every addition counts once.
 void an_accumulate_is_stopped_in_the_middle() {
     const Scene scene = open_scene(-1);
     Shared &shared = *scene.shared;
@@ -399,7 +402,7 @@ void run(const std::string &what) {
     if (what == "holder_leaves_a_queue") return the_holder_leaves(true);
     if (what == "keeper_leaves") return the_keeper_leaves(false);
     if (what == "keeper_leaves_and_holds") return the_keeper_leaves(true);
-    // any_moment:SEED:VICTIM
+    // Form: any_moment:SEED:VICTIM
     if (what.rfind("any_moment:", 0) == 0) {
         const std::size_t colon = what.find(':', 11);
         return any_moment(static_cast<unsigned>(std::stoul(what.substr(11))),

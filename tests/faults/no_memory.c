@@ -1,4 +1,4 @@
-/* A calloc() that has none where NO_MEMORY bytes are wanted, in the rank NO_MEMORY_RANK. Loaded by
+/* A calloc() that fails for requests of NO_MEMORY bytes in the rank NO_MEMORY_RANK. Loaded by
  * LD_PRELOAD. */
 #include <stdlib.h>
 #include <string.h>

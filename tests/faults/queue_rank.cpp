@@ -1,6 +1,6 @@
-// One rank of a job with a queue of two producers, of which one is killed while it puts in, at a
+// One rank of a job with a queue of two producers. One producer is killed while it pushes, at a
 // moment that the argument, a seed, decides. Started by faults_test.py under `sennit run`; the
-// taker prints "as promised" if all that it took out was whole and in order.
+// taker prints "as promised" if all items it took were whole and in order.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -33,18 +33,18 @@ std::uint64_t word_of(int from, std::uint64_t number, std::size_t i) {
     return (number * 4 + static_cast<std::uint64_t>(from)) * 1000 + i;
 }
 
-// What the taker tells the survivor, in memory of both.
+// Words from the taker to the survivor, in shared memory.
 struct Told {
     std::atomic<std::uint32_t> is_enough;
     std::atomic<std::uint32_t> may_die;
 };
 
-// The taker's side: which item comes next of each producer.
+// The taker's side: the number of the next item of each producer.
 struct Taker {
     sennit_queue queue = SENNIT_QUEUE_NULL;
     std::uint64_t next[3] = {};
 
-    // False: there was none in that time.
+    // False if no item came in that time.
     bool pop(std::int64_t timeout_ns) {
         Item item{};
         const sennit_status status = sennit_queue_pop(queue, &item, timeout_ns);
@@ -65,7 +65,7 @@ void take(sennit_queue queue, Told *told, pid_t victim, unsigned seed) {
     for (char state = 'R'; state != 'Z' && state != '\0'; state = state_of(victim))
         for (int i = 0; i < 100; ++i)
             (void)taker.pop(random() % 2 == 0 ? kMillisecond : 0);
-    // The victim has ended. What the other puts in from now on comes out all the same.
+    // The victim has ended. Items that the other producer pushes from now on still arrive.
     const std::uint64_t before = taker.next[kSurvivor];
     while (taker.next[kSurvivor] < before + 1000)
         (void)taker.pop(SENNIT_FOREVER);
@@ -92,7 +92,7 @@ void put(sennit_queue_address address, const Told *told, int rank, unsigned seed
         for (std::size_t i = 0; i < kWords; ++i)
             item.words[i] = word_of(rank, number, i);
         expect(sennit_queue_push(producer, &item, SENNIT_FOREVER), SENNIT_OK, "push");
-        // It has put something in by then, however late this thread gets its processor.
+        // By then it has pushed an item, however late this thread starts to run.
         if (rank == kVictim && number == 0)
             std::thread([delay] {
                 std::this_thread::sleep_for(delay);
@@ -106,8 +106,8 @@ void put(sennit_queue_address address, const Told *told, int rank, unsigned seed
     die();
 }
 
-// Broken by an item that is counted before it is whole, by a producer that is held up by the death
-// of another, or a pop that takes the end of one for that of all.
+// Broken by an item that is counted before it is whole, by a producer that the death of another
+// holds up, or by a pop that mistakes the end of one producer for the end of all.
 void run(const std::string &seed) {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
     const int rank = sennit_rank();

@@ -1,4 +1,4 @@
-// How a rank of this folder plays the scene that its argument names, and how it dies in it.
+// How the ranks of this folder run the scene that their argument names, and how they die in it.
 #pragma once
 
 #include <csignal>
@@ -14,14 +14,14 @@
 
 namespace sennit::test {
 
-// At once, with nothing said to anybody.
+// Dies at once, without a message to anybody.
 [[noreturn]] inline void die() {
     (void)raise(SIGKILL);
     std::abort();
 }
 
-// The letter that the kernel has for the state of a process: T if it is stopped, Z if it has ended;
-// 0 if there is none.
+// The kernel's letter for the state of a process: T if it is stopped, Z if it has ended; 0 if it
+// does not exist.
 inline char state_of(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string line;
@@ -30,7 +30,7 @@ inline char state_of(pid_t process) {
     return end != std::string::npos && line.size() > end + 2 ? line[end + 2] : '\0';
 }
 
-// The whole of main(): a scene that hangs is ended by a signal, one that goes as promised says so.
+// The whole of main(). A signal ends a scene that hangs; a scene that went as promised prints so.
 inline int play(int count, char **words, void (*run)(const std::string &)) {
     if (count != 2) return 2;
     (void)alarm(120);

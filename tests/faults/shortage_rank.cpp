@@ -1,6 +1,6 @@
-// One rank of a job in which a resource runs out: address space, room in files, descriptors, places
-// in a table. Started by faults_test.py under `sennit run`; the argument names what runs out. A
-// rank for which all went as promised prints "as promised".
+// One rank of a job in which a resource runs out: address space, room in files, descriptors,
+// places in a table. Started by faults_test.py under `sennit run`; the argument names the
+// resource. A rank prints "as promised" if its part went as promised.
 #include <sennit/sennit.h>
 
 #include <cstdint>
@@ -52,7 +52,7 @@ int descriptors_in_use() {
     return most + 1;
 }
 
-// The job goes on after an allocation that failed on one rank.
+// The job continues after an allocation that failed on one rank.
 void expect_healthy() {
     sennit_gptr segment;
     expect(sennit_alloc(SENNIT_TEAM_WORLD, 1000, 0, 0, &segment), SENNIT_OK, "a small allocation");
@@ -89,11 +89,11 @@ void one_rank_has_a_limit(int resource, rlim_t limit, std::size_t bytes) {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
-// A rank that cannot attach its peers' buffers: a call whose work is divided fails on all, since
-// the others lack its part, and the team's next calls are right.
+// One rank cannot attach its peers' buffers: a call that divides its work fails on all ranks,
+// since the others lack its part. The team's next calls are correct.
 void one_rank_can_not_attach() {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
-    // Too large for the address space that is reserved with the first segment (memory/windows.hpp).
+    // Too large for the address space that the first segment reserves (memory/windows.hpp).
     const std::size_t bytes = 24 * kMebi;
     const auto size = static_cast<std::size_t>(sennit_size());
     sennit_gptr whole{};
@@ -125,7 +125,8 @@ bool is_victim() {
     return std::atoi(std::getenv("SENNIT_RANK")) == 1;
 }
 
-// The victim could not open as many files as there are ranks, but may raise its limit.
+// The victim's soft limit does not allow as many files as there are ranks, but it may raise the
+// limit.
 void one_rank_has_a_low_soft_limit() {
     if (is_victim()) (void)soft_limit(RLIMIT_NOFILE, static_cast<rlim_t>(descriptors_in_use() + 5));
     expect(sennit_init(nullptr), SENNIT_OK, "init");
@@ -133,7 +134,7 @@ void one_rank_has_a_low_soft_limit() {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
-// Init fails everywhere, at once, and for the victim's reason.
+// Init fails on all ranks, at once, with the victim's reason.
 void expect_the_victims_reason(const char *reason) {
     const double start = sennit_wtime();
     const sennit_status status = sennit_init(nullptr);
@@ -147,7 +148,7 @@ void expect_the_victims_reason(const char *reason) {
 }
 
 void one_rank_has_few_descriptors(int spare, const char *reason) {
-    // No number below is free then; the control socket's is large.
+    // Afterwards all lower numbers are in use; the control socket has a large number.
     int last = -1;
     while (last + 1 < descriptors_in_use())
         last = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -159,7 +160,7 @@ void one_rank_has_few_descriptors(int spare, const char *reason) {
 
 void one_rank_is_another_user() {
     if (geteuid() != 0) std::exit(77);
-    // Who changes its user must not be looked into, unless it says so: sanitizers want to.
+    // A process that changes its user is not dumpable unless it says so; sanitizers need it to be.
     if (is_victim()) require(setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0, "another user");
     expect_the_victims_reason("rank 1 runs as user 65534, and rank 0 of its node as user 0");
 }

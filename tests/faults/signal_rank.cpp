@@ -1,6 +1,6 @@
-// One rank of a job in which a rank dies that others wait for by signals, or anywhere in between.
-// Started by faults_test.py under `sennit run`; the argument names the scene. A rank for which all
-// went as promised prints "as promised".
+// One rank of a job in which a rank dies while others wait for its signals, or at any other
+// moment. Started by faults_test.py under `sennit run`; the argument names the scene. A rank
+// prints "as promised" if its part went as promised.
 #include <sennit/sennit.h>
 
 #include <chrono>
@@ -22,19 +22,20 @@ using sennit::test::require;
 using sennit::test::sleep_ms;
 using sennit::test::state_of;
 
-constexpr double kSoon = 5.0;  // seconds in which the end of a rank is noticed on a busy machine
+constexpr double kSoon = 5.0;  // limit for noticing the end of a rank on a busy machine, in seconds
 constexpr std::size_t kWords = 32;
 
-// Every rank has two halves of memory for each rank, a signal for each, and blocks of all.
+// Every rank has, for each rank, two halves of memory and a signal, and has attached the blocks of
+// all ranks.
 struct Scene {
     int rank = 0;
     int size = 0;
     int victim = 0;  // the last rank
     std::uint64_t *memory = nullptr;
     sennit_gptr gptr = SENNIT_GPTR_NULL;
-    sennit_gptr told = SENNIT_GPTR_NULL;   // a word of rank 0: survivors that were told of the end
-    std::vector<sennit_signal> signals;    // own: of what rank i sends
-    std::vector<sennit_peer_block> peers;  // at rank i: what this rank sends
+    sennit_gptr told = SENNIT_GPTR_NULL;   // a word of rank 0: number of survivors that know
+    std::vector<sennit_signal> signals;    // of this rank, for the events of rank i
+    std::vector<sennit_peer_block> peers;  // at rank i, for the data of this rank
 
     bool is_victim() const { return rank == victim; }
     const std::uint64_t *from(int sender, std::uint64_t epoch) const {
@@ -77,8 +78,8 @@ Scene open_scene() {
     return scene;
 }
 
-// A survivor ends without finalize: the others, told of it, would name it in place of the victim.
-// Rank 0, whose word it is, ends last.
+// A survivor ends without finalize: the others would otherwise report it instead of the victim.
+// Rank 0, which owns the word, ends last.
 void await_survivors(const Scene &scene) {
     const auto survivors = static_cast<std::uint64_t>(scene.victim);
     const std::uint64_t wanted = scene.rank == 0 ? 2 * survivors - 1 : survivors;
@@ -92,7 +93,7 @@ void await_survivors(const Scene &scene) {
     if (scene.rank != 0) expect(sennit_atomic_inc_u64(scene.told), SENNIT_OK, "inc");
 }
 
-// The wait that `call` makes for the victim ends with PEER_LOST, soon, and names both.
+// The wait in `call` ends with PEER_LOST, soon; the error names the call and the victim.
 template <class Call>
 void others_wait(Call call, const char *name) {
     const Scene scene = open_scene();
@@ -144,7 +145,7 @@ void in_some() {
         "sennit_waitset_wait_some");
 }
 
-// All have fired but the victim's.
+// All signals but the victim's have fired.
 void in_all() {
     others_wait(
         [](const Scene &scene) {
@@ -164,7 +165,7 @@ void in_word() {
         "sennit_signal_wait_word");
 }
 
-// False if the other has noticed the death already, and has left.
+// False if the other rank has noticed the death and left.
 bool send(const Scene &scene, int to, std::uint64_t epoch) {
     std::uint64_t data[kWords];
     for (std::size_t i = 0; i < kWords; ++i)
@@ -176,7 +177,7 @@ bool send(const Scene &scene, int to, std::uint64_t epoch) {
     return true;
 }
 
-// What a rank sent before it died is used like anything else; only the next wait tells of the end.
+// Data that a rank sent before it died can be used; only the next wait reports its end.
 void after_sending() {
     const Scene scene = open_scene();
     if (scene.is_victim()) {
@@ -190,13 +191,13 @@ void after_sending() {
     require(scene.from(scene.victim, 0)[kWords - 1] == kWords - 1, "its data is there");
     expect(sennit_signal_reset(signal), SENNIT_OK, "reset");
     expect(sennit_signal_wait(signal, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "the next epoch");
-    // Its memory is still mapped here; what is sent there reaches nobody.
+    // Its memory is still mapped here; puts to it have no reader.
     const sennit_status status =
         sennit_put_notify(scene.peers[static_cast<std::size_t>(scene.victim)], 0, &scene, 8);
     require(status == SENNIT_OK || status == SENNIT_ERR_PEER_LOST, "a put to the dead rank ends");
 }
 
-// All send to all; the victim dies at a random moment. Every message that was seen was whole.
+// All ranks send to all; the victim dies at a random moment. Every received message is whole.
 void any_moment(unsigned seed) {
     const Scene scene = open_scene();
     std::mt19937 random(seed);
@@ -226,13 +227,13 @@ void any_moment(unsigned seed) {
     }
 }
 
-// What the owner got of rank 0 in an epoch is whole, wherever one looks.
+// The data from rank 0 for this epoch is whole; called by rank 0 and by the owner.
 void check_words(const std::uint64_t *words, std::uint64_t epoch) {
     for (std::size_t i = 0; i < kWords; ++i)
         require(words[i] == epoch * 1000 + i, "the data is there");
 }
 
-// The owner lies still, in no call: rank 0 puts, and is told that it is early, all the same.
+// The owner is stopped outside of any call: rank 0 can still put, and still gets SIGNAL_EARLY.
 void stopped_owner() {
     const Scene scene = open_scene();
     std::int64_t number = scene.is_victim() ? getpid() : 0;
@@ -252,9 +253,9 @@ void stopped_owner() {
         check_words(scene.from(0, 2), 2);
     } else if (scene.rank == 0) {
         static const auto owner = static_cast<pid_t>(number);
-        // Also where a check fails, which ends this rank. But only once: SIGCONT takes back a
-        // SIGSTOP that waits, also the one by which LeakSanitizer holds the owner at its end, and
-        // then waits for it for ever.
+        // r        // Also if a check fails and ends this rank. But only once: SIGCONT cancels a
+        // pending SIGSTOP,\n        // also the one with which LeakSanitizer stops the owner at
+        // its end and for which it would\n        // then wait forever.
         static bool lies_still = true;
         (void)std::atexit([] {
             if (lies_still) (void)kill(owner, SIGCONT);
@@ -271,7 +272,7 @@ void stopped_owner() {
         std::uint64_t data[kWords] = {};
         const sennit_notice third{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2, 0};
         const sennit_peer_block block = scene.peers[static_cast<std::size_t>(scene.victim)];
-        // By the short way, and by the general one.
+        // By the short way and by the general way.
         expect(sennit_put_notify(block, 0, data, sizeof data), SENNIT_ERR_SIGNAL_EARLY, "epoch 2");
         expect(sennit_put_notify_with(block, 0, data, sizeof data, &third), SENNIT_ERR_SIGNAL_EARLY,
                "epoch 2");
@@ -289,8 +290,8 @@ void stopped_owner() {
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
 }
 
-// Plans of all towards all, until the victim is missed: its runs end like the others', and a plan
-// can be given up.
+// All ranks run plans towards all others until the victim is missing: the victim's runs end like
+// the others', and a plan can be given up.
 void in_plan() {
     const Scene scene = open_scene();
     std::uint64_t data[kWords] = {};
@@ -300,7 +301,7 @@ void in_plan() {
         expect(sennit_plan_put(plan, peer, 0, data, sizeof data), SENNIT_OK, "plan_put");
     expect(sennit_plan_commit(plan, 0, 1), SENNIT_OK, "plan_commit");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
-    // Nobody is more than one epoch ahead of another, so no start is early.
+    // No rank is more than one epoch ahead of another, so no start is early.
     sennit_status status = SENNIT_OK;
     for (int run = 0; status == SENNIT_OK; ++run) {
         if (scene.is_victim() && run == 20) die();
@@ -311,13 +312,14 @@ void in_plan() {
         for (const sennit_signal signal : scene.signals)
             if (status == SENNIT_OK) status = sennit_signal_reset(signal);
     }
-    // A survivor that was faster has left already.
+    // A faster survivor has already left.
     if (status != SENNIT_ERR_NOT_REGISTERED) expect(status, SENNIT_ERR_PEER_LOST, "a run");
     require(!scene.is_victim(), "the victim has died");
     expect(sennit_plan_destroy(plan), SENNIT_OK, "plan_destroy");
 }
 
-// The call is made again while it is early, and ends soon, with the rank that does not come.
+// Repeats the call while it is early; it ends soon, and the error names the rank that does not
+// come.
 template <class Call>
 void repeat_to_dead(const Scene &scene, const char *name, Call call) {
     const double start = sennit_wtime();
@@ -329,12 +331,12 @@ void repeat_to_dead(const Scene &scene, const char *name, Call call) {
     require(sennit_last_error()->peer == scene.victim, "the error names the rank that ended");
 }
 
-// The victim takes two epochs and dies; the others are one too early for ever, by each call that
-// counts an event.
+// The victim takes two epochs and dies. The other ranks are then one epoch early forever, with
+// each call that counts an event.
 void early_for_ever() {
     const Scene scene = open_scene();
     const auto victim = static_cast<std::size_t>(scene.victim);
-    // At rank i: the victim's signal of what rank i sends.
+    // At index i: the victim's signal for the events of rank i.
     std::vector<sennit_signal> all(static_cast<std::size_t>(scene.size));
     expect(sennit_alltoall(SENNIT_TEAM_WORLD, scene.signals.data(), all.data(),
                            sizeof(sennit_signal), SENNIT_FOREVER),
@@ -371,7 +373,7 @@ void early_for_ever() {
     expect(sennit_plan_destroy(plan), SENNIT_OK, "plan_destroy");
 }
 
-// Everybody has a queue to which the victim alone puts in.
+// Each rank has a queue with the victim as its only producer.
 void queue_of_dead_producer() {
     const Scene scene = open_scene();
     sennit_queue queue = SENNIT_QUEUE_NULL;
@@ -397,14 +399,14 @@ void queue_of_dead_producer() {
         require(got == word, "what the dead rank had put in comes out first");
     }
     expect(sennit_queue_pop(queue, &got, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "the next pop");
-    // Its place serves another one.
+    // Another producer can take its place.
     sennit_producer producer = SENNIT_PRODUCER_NULL;
     expect(sennit_queue_attach(mine, &producer), SENNIT_OK, "attach in the place of the dead rank");
     expect(sennit_queue_push(producer, &got, 0), SENNIT_OK, "push");
     expect(sennit_queue_pop(queue, &got, 0), SENNIT_OK, "pop");
 }
 
-// Everybody fills the queue of the victim, and waits for a place.
+// All ranks fill the victim's queue and wait for a free place.
 void queue_of_dead_taker() {
     const Scene scene = open_scene();
     sennit_queue queue = SENNIT_QUEUE_NULL;
@@ -449,7 +451,7 @@ void run(const std::string &what) {
 int main(int count, char **words) {
     return sennit::test::play(count, words, [](const std::string &what) {
         run(what);
-        // Whether the dead rank is missed here is not what is tested.
+        // This test does not check whether finalize notices the dead rank.
         (void)sennit_finalize();
     });
 }

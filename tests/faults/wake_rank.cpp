@@ -1,7 +1,6 @@
-// Ranks that count how often they ask the kernel to wake somebody, and whose sleeps end by such a
-// wake alone: without that, a wake too many and a wake that is missing are only matters of time,
-// since sleeps of Sennit end by themselves after some milliseconds. Two ranks under `sennit run`;
-// the argument names the scene.
+// Ranks that count their wake calls to the kernel, and whose sleeps end only by a wake. Normally
+// Sennit's sleeps end by themselves after some milliseconds, so a surplus wake or a missing one
+// would only cost time. Two ranks under `sennit run`; the argument names the scene.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -20,12 +19,12 @@ namespace {
 
 using Word = std::atomic<std::uint32_t>;
 
-std::atomic<unsigned> wakes{0};       // that this rank has asked for
-std::atomic<Word *> asleep{nullptr};  // not null: sleeps end by a wake alone; raised by each
+std::atomic<unsigned> wakes{0};       // wake calls of this rank
+std::atomic<Word *> asleep{nullptr};  // if set, sleeps end only by a wake, and each sleep raises it
 
 }  // namespace
 
-// Stands before the one of the C library, for Sennit too.
+// Replaces the C library's function, for Sennit too.
 extern "C" long syscall(long number, ...) noexcept {
     using Function = long (*)(long, ...);
     static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "syscall"));
@@ -38,7 +37,7 @@ extern "C" long syscall(long number, ...) noexcept {
     if (number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_WAKE) ++wakes;
     Word *counted = asleep.load();
     if (number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_WAIT && counted != nullptr) {
-        words[3] = 0;  // no end
+        words[3] = 0;  // no timeout
         counted->fetch_add(1);
     }
     return real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
@@ -53,11 +52,11 @@ using sennit::test::require;
 constexpr unsigned kMessages = 1000;
 constexpr unsigned kSleeps = 12;
 
-// What a rank tells the other without any call of Sennit, which might wait or wake.
+// Words from one rank to the other without calls of Sennit, which might wait or wake.
 struct Told {
     Word is_awake;  // out of the barrier, and in no wait from here on
-    Word is_over;   // it has done what the scene is about, and waits next
-    Word sleeps;    // those that it has begun
+    Word is_over;   // has done its part of the scene, and waits next
+    Word sleeps;    // number of sleeps so far
 };
 
 struct Pair {
@@ -73,7 +72,7 @@ struct Pair {
         other = static_cast<Told *>(sennit_ptr(sennit_gptr_at(memory, 1 - sennit_rank())));
         require(other != nullptr, "the other rank is reached by load and store");
     }
-    // Both are in no wait of Sennit afterwards.
+    // Afterwards neither rank is in a wait of Sennit.
     void meet() const {
         expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
         mine->is_awake = 1;
@@ -88,14 +87,14 @@ struct Pair {
     }
 };
 
-// `act` of one rank while the other polls by `poll`, a call that never waits: nobody is woken.
+// One rank runs `act` while the other polls with `poll`, a call that never waits: nobody is woken.
 template <class Act, class Poll>
 void while_nobody_sleeps(const Pair &pair, bool acts, Act act, Poll poll) {
     pair.meet();
     const unsigned before = wakes;
     for (unsigned i = 0; i < kMessages; ++i)
         acts ? act(i) : poll(i);
-    // Who is ahead must not sleep in the barrier while the other is still about it.
+    // The faster rank must not sleep in the barrier while the other is still in the loop.
     pair.mine->is_over = 1;
     while (pair.other->is_over == 0)
         (void)usleep(10);
@@ -104,7 +103,7 @@ void while_nobody_sleeps(const Pair &pair, bool acts, Act act, Poll poll) {
     pair.part();
 }
 
-// `act` of one rank while the other sleeps in `wait`: it wakes that rank, once.
+// One rank runs `act` while the other sleeps in `wait`: it makes exactly one wake call.
 template <class Act, class Wait>
 void while_the_other_sleeps(const Pair &pair, bool acts, Act act, Wait wait) {
     const unsigned first = pair.other->sleeps;
@@ -126,7 +125,7 @@ void while_the_other_sleeps(const Pair &pair, bool acts, Act act, Wait wait) {
     pair.part();
 }
 
-// Events of each kind: put and get by the short way and by the general one, batch, plan, add.
+// Events of each kind: put and get by the short way and by the general way, batch, plan, add.
 class Sender {
   public:
     explicit Sender(const Pair &pair) {
@@ -143,7 +142,7 @@ class Sender {
                SENNIT_OK, "allgather");
         peer_ = signals[1 - sennit_rank()];
         expect(sennit_block_attach(&blocks[1 - sennit_rank()], &block_), SENNIT_OK, "block_attach");
-        // Plan 0 is one of words, and plan 1 is not.
+        // Plan 0 puts whole words, plan 1 does not.
         for (std::size_t i = 0; i < 2; ++i) {
             expect(sennit_plan_create(&plans_[i]), SENNIT_OK, "plan_create");
             expect(sennit_plan_put(plans_[i], block_, 0, &word_, 8 - i), SENNIT_OK, "plan_put");
@@ -185,7 +184,7 @@ class Sender {
         switch (epoch % kKinds) {
             case 0:
                 return sennit_put_notify_with(block_, 0, &word_, 8, &notice);
-            case 1:  // in the epoch after that
+            case 1:  // in the next epoch
                 return sennit_put_notify(block_, 0, &word_, 8);
             case 2:
                 return sennit_get_notify_with(&word_, block_, 0, 8, &notice);
@@ -206,7 +205,8 @@ class Sender {
     std::uint64_t word_ = 0;
 };
 
-// Broken by an event that rings whether somebody sleeps or not, or does not ring.
+// Broken by an event that makes a wake call although nobody sleeps, or that makes none for a
+// sleeper.
 void events() {
     const Pair pair;
     Sender sender(pair);
@@ -227,7 +227,7 @@ void events() {
         [&](unsigned) { sender.wait_in(set); });
 }
 
-// Broken by a push, or a pop, that rings whether somebody sleeps or not, or does not ring.
+// Broken by a push or pop that makes a wake call although nobody sleeps, or none for a sleeper.
 void queues() {
     constexpr std::uint64_t kCapacity = 4;
     const Pair pair;
@@ -265,7 +265,7 @@ void queues() {
 }
 
 void run(const std::string &what) {
-    (void)alarm(20);  // who is not woken sleeps for ever
+    (void)alarm(20);  // a sleeper that nobody wakes sleeps forever
     expect(sennit_init(nullptr), SENNIT_OK, "init");
     if (what == "events") {
         events();

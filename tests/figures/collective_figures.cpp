@@ -1,7 +1,7 @@
-// Measures collective calls with each way forced, for tools/tune-collectives: slots alone;
-// descriptions first; and descriptions with private buffers that the kernel copies from. A line of
-// JSON for each kind, size, buffer and way. All ranks run it under `sennit run`; rank 0 prints.
-// Arguments: the number of rounds, and the least and the greatest size.
+// Measures collective calls, for tools/tune-collectives, with each way forced: slots alone;
+// descriptions first; descriptions with private buffers that the kernel copies from. Prints a line
+// of JSON for each kind, size, buffer and way. All ranks run it under `sennit run`; rank 0 prints.
+// Arguments: the number of rounds, the smallest and the largest size.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void call(Kind kind, const Buffers &buffers, std::size_t bytes) {
     }
 }
 
-// Seconds of one call.
+// Returns the seconds of one call.
 double batch(Kind kind, const Buffers &buffers, std::size_t bytes, int calls) {
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     call(kind, buffers, bytes);
@@ -108,7 +108,7 @@ void print(Kind kind, std::size_t bytes, const Buffers &buffers, By way,
 }
 
 void measure(Kind kind, const Buffers (&buffers)[2], std::size_t bytes) {
-    // The same number of calls on all ranks.
+    // All ranks make the same number of calls.
     double guess = batch(kind, buffers[0], bytes, 20);
     must(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &guess, sizeof guess, SENNIT_FOREVER));
     const int calls = std::clamp(static_cast<int>(kBatchSeconds / guess), 2, 1000);

@@ -1,8 +1,7 @@
-/* How long after the death of a rank does another one, which waits for it in a barrier, learn of
- * it? Rank 1 notes the time and kills itself; rank 0 prints the nanoseconds until its barrier
- * returned PEER_LOST. Started by waiting.py under `sennit run -n 2 --keep-going`; the argument is
- * how long rank 0 has been waiting by then, in milliseconds.
- */
+/* Measures how long after the death of a rank another rank, which waits for it in a barrier,
+ * learns of it. Rank 1 notes the time and kills itself; rank 0 prints the nanoseconds until its
+ * barrier returned PEER_LOST. Started by waiting.py under `sennit run -n 2 --keep-going`; the
+ * argument is the time that rank 0 has been waiting by then, in milliseconds. */
 #include <inttypes.h>
 #include <sennit/sennit.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
-// Does the kernel move an aligned word whole when it copies between processes? One process writes
-// all bits and no bits in turn, one way or the other through process_vm_writev or _readv, and the
-// other side counts words that are neither. Prints one line for each size and way; the argument is
-// the seconds of each. The kernel promises nothing here: the figure says what this one does.
+// Tests whether the kernel moves an aligned word whole when it copies between processes. One
+// process writes all bits and no bits in turn, one of them through process_vm_writev or _readv,
+// and the other side counts words that are neither. Prints one line for each size and way; the
+// argument is the seconds of each. The kernel promises nothing here: the figures hold for this
+// kernel only.
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -19,10 +20,10 @@ namespace {
 
 constexpr std::size_t kSpan = 2048;
 
-// Where the word lies in a transfer, and how far the private side is off its alignment.
+// The word's place in a transfer, and the offset of the private side from its alignment.
 struct Place {
     const char *name;
-    std::size_t bytes;  // of the transfer, 0: the word alone
+    std::size_t bytes;  // of the transfer; 0: only the word
     std::size_t at;
     std::size_t shift;
 };
@@ -98,7 +99,7 @@ Count read_words(char *memory, const Place &place, double seconds) {
     return count;
 }
 
-// A child writes into another one through the kernel, this process sees the memory.
+// A child writes into another child through the kernel; this process reads the shared memory.
 template <class Word>
 Count write_words(char *memory, const Place &place, double seconds) {
     alignas(64) static char buffer[2 * kSpan];

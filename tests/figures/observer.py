@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What it costs that calls can be traced and counted: instructions of a call, and nanoseconds.
+"""The cost of the ability to trace and count calls: instructions per call, and nanoseconds.
 
     tests/figures/observer.py --figures build/release/tests/observer_figures [--beside NAME=LIBRARY_FOLDER]
                               [--page docs/design/trace.md] [--calls N]
 
-Instructions are counted by valgrind in two runs of different length, whose difference leaves the start out. --beside
-names a folder with another libsennit.so, for a column NAME of its own. With --check every call is made once in each way,
-and it fails if one takes an unobserved rank more instructions than usual, by more than --slack. Exit code 77: there is
-no valgrind.
+Valgrind counts the instructions of two runs of different length; their difference excludes the start. --beside names
+a folder with another libsennit.so, which gets the column NAME. With --check every call is made once in each way, and
+the check fails if a call costs an unobserved rank more than --slack instructions above the usual number. Exit code 77:
+there is no valgrind.
 """
 import argparse
 import os
@@ -20,9 +20,9 @@ import tempfile
 CALLS = ("put", "get", "fetch_add", "put_nb_and_wait", "flush", "barrier", "lock", "put_notify_wait_reset",
          "put_notify_test_reset", "hand_over", "broadcast")
 TIMED = ("put", "put_notify_wait_reset", "hand_over")
-# With the loop around it and the call through a pointer. What stands on the direct way decides; see trace.md.
-# What they take in a release that gcc 12 has built. A notified put asks for two lines ahead, which takes five more than
-# without and a third less time.
+# Instructions of each call in a release built by gcc 12, with the loop around it and the call through a pointer. trace.md
+# explains which code runs on the direct way. A notified put prefetches two lines: five instructions more, and a third less
+# time.
 USUAL = {"put": 45, "get": 45, "fetch_add": 52, "put_nb_and_wait": 108, "flush": 49, "barrier": 130, "lock": 536,
          "put_notify_wait_reset": 191, "put_notify_test_reset": 204, "hand_over": 152, "broadcast": 204}
 MARK = "<!-- figures: tests/figures/observer.py -->"

@@ -10,7 +10,7 @@ static sennit_gptr place;
 static sennit_lock lock;
 static int64_t word;
 static sennit_signal arrived;
-static sennit_peer_block block; /* of this rank; its puts count an event of `arrived` */
+static sennit_peer_block block; /* of this rank; its puts count events of `arrived` */
 static sennit_channel channel;  /* with this rank itself */
 
 static int put(void) {
@@ -37,7 +37,7 @@ static int lock_and_release(void) {
     const int status = sennit_lock_acquire(lock, SENNIT_FOREVER);
     return status != SENNIT_OK ? status : (int)sennit_lock_release(lock);
 }
-/* A message and its epoch; whether it has come is waited for, or only asked. */
+/* A message and its epoch: one caller waits for it, the other polls. */
 static int put_notify_wait_reset(void) {
     int status = sennit_put_notify(block, 0, &word, 8);
     if (status == SENNIT_OK) status = sennit_signal_wait(arrived, SENNIT_FOREVER);
@@ -49,7 +49,7 @@ static int put_notify_test_reset(void) {
     if (status != SENNIT_OK || !done) return SENNIT_ERR_STATE;
     return sennit_signal_reset(arrived);
 }
-/* All four calls of a hand-over, both sides of it. */
+/* The four calls of a hand-over, of both sides. */
 static int hand_over(void) {
     int status = sennit_channel_wait_write(channel, SENNIT_FOREVER);
     if (status == SENNIT_OK) status = sennit_channel_have_written(channel);

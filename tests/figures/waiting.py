@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the figures of docs/design/waiting.md: what each way of waiting costs, and how late a death is seen.
+"""Prints the figures of docs/design/waiting.md: the cost of each way to wait, and the delay until a death is noticed.
 
     tests/figures/waiting.py --figures PROGRAM --death PROGRAM --sennit PROGRAM [--rounds N] [--deaths N]
                              [--page FILE]
 
-Prints the table of that page, or with --page writes it there, between the two comments that mark its place. As a test it runs with few rounds and checks that every figure is there;
-what the figures are is no test, since machines differ.
+Prints the table of that page, or with --page writes it there, between the two comments that mark its place. As a test it
+runs with few rounds and checks that every figure is present; the values are not tested, since machines differ.
 """
 import argparse
 import os
@@ -53,11 +53,11 @@ def figures(program, rounds):
 
 
 def deaths(arguments):
-    """Nanoseconds from each death until it was seen."""
+    """Nanoseconds from each death until it was noticed."""
     seen = []
     for number in range(arguments.deaths):
         command = [arguments.sennit, "run", "-n", "2", "--keep-going", arguments.death, str(30 + number * 7 % 40)]
-        _, out, err = run(command)  # the exit status is that of the killed rank
+        _, out, err = run(command)  # the exit status is the killed rank's
         if not out.strip().isdigit():
             sys.exit(f"{' '.join(command)}: no figure\n{out}{err}")
         seen.append(int(out))

@@ -1,9 +1,8 @@
-// Measures what waiting is made of, for docs/design/waiting.md: polling, yielding, sleeping, and
-// the fence of whoever wakes. Prints one line for each figure: name, median, 5th and 95th
-// percentile in nanoseconds. Called by waiting.py, with the number of rounds.
-//
-// Two threads stand for two ranks: what a core or the kernel does with a word does not depend on
-// whether the other side is a thread or a process, since the futex calls are the shared kind.
+// r// Measures the parts of a wait, for docs/design/waiting.md: polling, yielding, sleeping, and
+// the\n// waker's fence. Prints one line for each figure: name, median, 5th and 95th percentile
+// in\n// nanoseconds. Called by waiting.py, with the number of rounds.\n//\n// Two threads stand
+// for two ranks: for the core and the kernel it makes no difference whether the\n// other side is
+// a thread or a process, since the futex calls are of the shared kind.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,7 +48,7 @@ void print(const std::string &name, std::vector<double> samples) {
     std::fflush(stdout);
 }
 
-// `rounds` samples of what one of `count` calls takes.
+// `rounds` samples of the time of one of `count` calls.
 template <class Call>
 void measure(const std::string &name, int rounds, int count, const Call &call) {
     std::vector<double> samples;
@@ -66,16 +65,16 @@ struct alignas(kLineBytes) Word {
     std::atomic<std::uint32_t> value{0};
 };
 
-// How a thread gets from "not there yet" to the next poll.
+// What a thread does between two polls.
 using Pause = void (*)(const Word &word, std::uint32_t seen);
-// What follows a store that the other side waits for.
+// What a thread does after a store for which the other side waits.
 using Wake = void (*)(Word &word);
 
 struct Bounce {
     const char *name;
     Pause pause;
     Wake wake;
-    int count;  // round trips of one sample
+    int count;  // round trips per sample
 };
 
 void await(const Word &word, std::uint32_t wanted, Pause pause) {
@@ -86,7 +85,7 @@ void await(const Word &word, std::uint32_t wanted, Pause pause) {
     }
 }
 
-// Half a round trip of a word between two threads, on the processors named.
+// Half a round trip of a word between two threads on the given processors.
 void bounce(const Bounce &how, const std::string &where, int first_cpu, int second_cpu,
             int rounds) {
     Word there;
@@ -147,7 +146,7 @@ void bounces(int rounds, const std::vector<int> &cpus) {
     bounce(sleeping, "one-core", cpus[0], cpus[0], rounds);
 }
 
-// The parts of a wait that no other rank takes part in.
+// The parts of a wait that need no other rank.
 void parts(int rounds) {
     static Word word;
     static ControlBlock control;
