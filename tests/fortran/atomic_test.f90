@@ -1,5 +1,6 @@
-! Atomic operations by their generic names, for each type, and accumulates. Breaks when a generic name leads to the function of
-! another type, or an operand or old value is handed over wrongly. Each rank works on a word of the next one, alone; then all on one.
+! Atomic operations by their generic names, for each type, and accumulates. Breaks when a generic name calls the function of another
+! type, or an operand or old value is passed wrongly. First each rank works alone on a word of the next rank; then all work on one
+! word.
 program atomic_test
   use iso_c_binding
   use checks

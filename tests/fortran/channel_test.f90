@@ -1,5 +1,5 @@
-! Channels between neighbours of a ring, asked and waited for. Breaks when the ends reach C wrongly, a peer's address or a handle is
-! lost, or yes and no are mixed up.
+! Channels between neighbours of a ring, by polls and by waits. Breaks when the ends reach C wrongly, a peer's address or a handle
+! is lost, or yes and no are swapped.
 program channel_test
   use iso_c_binding
   use checks
@@ -38,7 +38,7 @@ program channel_test
   call check_status(status, SENNIT_ERR_STATE, 'what has not come is not read')
   call sennit_channel_query(channels(1), info)
   call check(info%peer == modulo(rank + 1, size) .and. info%peer_bytes == 4, 'what is known of a channel')
-  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! nobody asks a channel whose peer has closed it
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! no rank polls a channel that its peer has closed
   call sennit_channel_close(channels, 2_c_size_t, SENNIT_FOREVER)
   call sennit_channel_close(channels, 2, SENNIT_FOREVER, stat=status)
   call check_status(status, SENNIT_ERR_ARG, 'they are closed once')

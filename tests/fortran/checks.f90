@@ -1,4 +1,5 @@
-! What the tests in this folder share: a check that says which sentence does not hold, and the end of the program with its result.
+! Code shared by the tests in this folder: a check that prints the sentence that does not hold, and the end of the program with its
+! result.
 module checks
   use iso_c_binding
   use sennit

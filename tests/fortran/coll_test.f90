@@ -1,5 +1,5 @@
-! Every collective call, blocking and with a request, with results that are computed apart. Breaks when source and destination, a
-! size or a reduction is handed over wrongly, or when the mark for results in place does not reach C.
+! Every collective call, blocking and with a request, with results that are computed separately. Breaks when source and destination,
+! a size or a reduction is passed wrongly, or when the mark for results in place does not reach C.
 program coll_test
   use iso_c_binding
   use checks
@@ -35,7 +35,7 @@ contains
     value = 100 * rank + i
   end function value
 
-  ! What an allgather of `mine` gives.
+  ! The result of an allgather of `mine`.
   function gathered() result(values)
     integer :: values(n * size), r, i
     values = [((value(r, i), i = 1, n), r = 0, size - 1)]
@@ -109,14 +109,15 @@ contains
       if (rank == 0) then
         if (i == 1) call sennit_scatterv(world, 0, blocks, some, 4 * (rank + 1), SENNIT_FOREVER)
         if (i == 2) call sennit_scatterv_nb(world, 0, blocks, some, 4 * (rank + 1), request)
-      else ! the blocks are looked at on the root alone
+      else ! only the root reads the blocks
         if (i == 1) call sennit_scatterv(world, 0, destination=some, bytes=4 * (rank + 1), timeout_ns=SENNIT_FOREVER)
         if (i == 2) call sennit_scatterv_nb(world, 0, destination=some, bytes=4 * (rank + 1), request=request)
       end if
       if (i == 2) call sennit_wait(request, SENNIT_FOREVER)
       call check(all(some(1:rank + 1) == rank), 'scatterv')
       some = rank
-      ! To rank r go r + 1 numbers from each; they come rank + 1 each, with a gap between or without.
+      ! Each rank sends r + 1 numbers to rank r. Each rank receives rank + 1 numbers from each, with a gap between the parts or
+      ! without.
       many = rank
       own = 4 * (rank + 1)
       offsets = [(4_c_size_t * (rank + 2) * r, r = 0, size - 1)]
@@ -209,7 +210,7 @@ contains
     call check(nint(below) == rank * (rank + 1) / 2, 'scan_exclusive with a request')
   end subroutine scans
 
-  ! Complex products, which Sennit has no operator for.
+  ! Complex products, for which Sennit has no operator.
   subroutine an_operator_of_the_program()
     complex(c_double) :: factor, product
     integer, target :: calls

@@ -1,8 +1,8 @@
-! What a call costs from Fortran more than from C: both make the same calls in turn, in one process.
+! The extra cost of a call from Fortran compared with C: both make the same calls in turn, in one process.
 !     sennit run -n 2 cost [CALLS]
-! Rank 0 works on the memory of the last rank, and hands messages over to itself. For each line: nanoseconds from C and from
-! Fortran, the median of the rounds, and the median of the differences of each round, in all and for each call of the line; at
-! most 2 ns a call is the target.
+! Rank 0 works on the memory of the last rank, and hands messages over to itself. Each line has the nanoseconds from C and from
+! Fortran (medians of the rounds) and the median of the differences of each round, in total and per call of the line. The target
+! is at most 2 ns per call.
 program cost
   use iso_c_binding
   use costs

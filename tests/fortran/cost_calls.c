@@ -1,5 +1,5 @@
-/* The C side of cost.f90: the same calls in the same loops. Each returns the status of a call that
- * failed, or 0. */
+/* The C side of cost.f90: the same calls in the same loops. Each function returns 0, or the status
+ * of a call that failed. */
 #include <sennit/sennit.h>
 
 int cost_put(const sennit_gptr *place, int64_t *word, long count);
@@ -51,7 +51,7 @@ int cost_put_nbi(const sennit_gptr *place, int64_t *word, long count) {
     return (int)sennit_flush_all(SENNIT_FOREVER);
 }
 
-/* `word` holds the channel: this rank's with itself. */
+/* `word` holds the handle of a channel from this rank to itself. */
 int cost_channel(const sennit_gptr *place, int64_t *word, long count) {
     const sennit_channel channel = {(uint32_t)*word};
     (void)place;

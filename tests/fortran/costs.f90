@@ -1,4 +1,4 @@
-! What the programs share that measure calls from C and from Fortran in turn, in one process.
+! Code shared by the programs that measure calls from C and from Fortran in turn, in one process.
 module costs
   use iso_c_binding
   use sennit
@@ -26,7 +26,7 @@ module costs
 
 contains
 
-  ! The program's argument, how often a loop turns in a round.
+  ! The program's argument: the number of turns of a loop in each round.
   function turns_asked_for() result(turns)
     integer(c_long) :: turns
     character(20) :: argument
@@ -39,8 +39,8 @@ contains
     print '(a)', 'calls           C ns  Fortran ns  difference    a call'
   end subroutine head_of_costs
 
-  ! Both loops get `place` and `word` and make `count` turns of `together` calls; a result that is not 0 is a call that failed. Rounds are
-  ! short, because the processor's speed changes.
+  ! Both loops get `place` and `word` and make `count` turns of `together` calls; a result other than 0 means that a call failed.
+  ! Rounds are short, because the processor's speed changes.
   subroutine measure(name, together, of_c, of_fortran, place, word, count)
     character(*), intent(in) :: name
     integer, intent(in) :: together
@@ -51,7 +51,7 @@ contains
     integer(c_long), intent(in) :: count
     real(dp) :: start, middle, times(rounds, 2), a_call
     integer :: round, failed
-    do round = 0, rounds ! the first one warms up
+    do round = 0, rounds ! the first round warms up
       start = sennit_wtime()
       failed = of_c(place, word, count)
       middle = sennit_wtime()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of bindings/fortran/generate.py with small headers: generate_test.py GENERATOR CC.
 
-What would break it: a new header that is not bound by itself, a declaration that fits no rule and is left out without a word.
+Broken by a new header that is not bound automatically, or a declaration that fits no rule and is skipped silently.
 """
 import os
 import subprocess
@@ -25,7 +25,7 @@ typedef struct sennit_request { uint64_t handle; } sennit_request;
 
 class GenerateTest(unittest.TestCase):
     def made(self, declarations):
-        """Exit status, messages, and the modules in one text without line breaks."""
+        """Exit status, messages, and the modules as one text without line breaks."""
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "sennit"))
             with open(os.path.join(folder, "sennit", "sennit.h"), "w", encoding="utf-8") as file:

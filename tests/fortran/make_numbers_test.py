@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a test that calls each procedure of the binding with every combination of kinds of its numbers of 64 bits:
+"""Writes a test that calls each procedure of the binding with every combination of kinds of its 64-bit numbers:
 make_numbers_test.py GENERATOR_FOLDER CC FOLDER INCLUDE...
 
-FOLDER gets numbers_test.f90, and numbers_seen.c with functions of the names of C, which stand in for those of the library and tell
-what has reached them. What would break it: a combination that has no procedure ("There is no specific subroutine"), a number that
-reaches C as another one (the sign of a default integer, an order), a size that comes back as another one.
+FOLDER gets numbers_test.f90 and numbers_seen.c. The latter has functions with the names of C, which replace those of the library
+and record their arguments. Broken by a combination without a procedure ("There is no specific subroutine"), a number that reaches C
+changed (the sign of a default integer, an order), a size that comes back changed.
 """
 import itertools
 import os
@@ -19,17 +19,17 @@ import calls  # noqa: E402
 import declarations  # noqa: E402
 
 KINDS = {"size_t": ("c_int", "c_size_t"), "int64_t": ("c_int", "c_int64_t"), "uint64_t": ("c_int", "c_int64_t")}
-NO_CHOICE = {"alignment"}  # default integers always
+NO_CHOICE = {"alignment"}  # always default integers
 
 
 def is_called(function):
-    """Those whose numbers have several kinds: not atomic operations, whose words choose the procedure."""
+    """True for functions whose numbers have several kinds; not for atomic operations, whose words choose the procedure."""
     return (calls.is_bound(function) and function.name not in calls.BY_HAND and function.result == "sennit_status"
             and not re.search(r"_[if](32|64)(_nbi?)?$", function.name))
 
 
 def numbers_of(function):
-    """(parameter, value, expected): what is handed over, or None and what comes back."""
+    """(parameter, value, expected): the value passed, or None and the value returned."""
     found = []
     for index, parameter in enumerate(function.parameters):
         text = index and function.parameters[index - 1].is_pointer and function.parameters[index - 1].type == "char"
@@ -51,7 +51,7 @@ def stand_in(function, numbers):
 
 
 def call(found, function, numbers, kinds, name):
-    """A subroutine with variables for all arguments: those that are no numbers have whatever a variable begins with."""
+    """A subroutine with variables for all arguments; those that are not numbers keep their initial values."""
     writer = calls.Writer(found, function)
     own = {p.name: kind for (p, _), kind in zip(numbers, kinds)}
     lines = [f"  subroutine {name}()"]
@@ -71,7 +71,7 @@ def call(found, function, numbers, kinds, name):
 
 
 def boxes():
-    """sennit_box_line is a function of the headers, and has nothing to stand in for it."""
+    """sennit_box_line is an inline function of the headers, so it needs no replacement."""
     lines = ["  subroutine boxes()", "    type(sennit_box) :: box"]
     for kinds in itertools.product(("c_int", "c_int64_t"), repeat=4):
         numbers = [f"{value}_{kind}" for value, kind in zip((11, 12, 13, -14), kinds)]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes a program that asks sennit_pointer for an array of every kind and rank: make_pointer_test.py KINDS FILE.
 
-For each type, kind and rank, in this rank's memory and in that of the next one, from a global pointer and from an address, with
-shapes of both kinds, with lower bounds and without: the array begins at the address, its last element lies where it must, bounds
-are those asked for, and it is contiguous. Breaks when one of the procedures takes another rank, forgets a bound, strides, or gives
+For each type, kind and rank, in this rank's memory and in that of the next rank, from a global pointer and from an address, with
+shapes of both kinds, with and without lower bounds: the array begins at the address, its last element is at the right place, the
+bounds are those asked for, and it is contiguous. Breaks when a procedure takes another rank, forgets a bound, strides, or returns
 this rank's memory for a peer's.
 """
 import sys

@@ -1,4 +1,4 @@
-! Mistakes that only Fortran programs make, with stat: each is refused with its own sentence and nothing is changed. Breaks when a
+! Mistakes that only Fortran programs make, with stat: each is refused with its own message, and nothing is changed. Breaks when a
 ! size below 0 reaches C, an array pointer may leave its segment, or a message does not say what to do.
 program mistakes_test
   use iso_c_binding
@@ -23,7 +23,7 @@ program mistakes_test
 
 contains
 
-  ! The last call has failed so, and says so.
+  ! Checks that the last call failed with this status and text.
   subroutine check_refused(status, text, what)
     integer(c_int), intent(in) :: status
     character(*), intent(in) :: text, what
@@ -173,7 +173,7 @@ contains
     call check_refused(SENNIT_ERR_ARG, 'the signal is null (SENNIT_SIGNAL_NULL)', 'a reset')
   end subroutine null_handles_are_called_null
 
-  ! A copy that the compiler makes, or memory behind the array, would be registered or read by every run of a plan.
+  ! Otherwise a copy made by the compiler, or memory behind the array, would be registered or read by every run of a plan.
   subroutine memory_that_is_stored_is_the_array_itself()
     real(c_double), target, asynchronous :: cube(2, 2, 2)
     real(c_double), allocatable, target, asynchronous :: nothing(:)

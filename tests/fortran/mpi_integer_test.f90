@@ -1,5 +1,5 @@
-! Modules sennit_mpi and sennit_zcom of an MPI without mpi_f08: communicators are integers. Breaks when those sources are not kept
-! with the others. Two ranks.
+! Modules sennit_mpi and sennit_zcom for an MPI without mpi_f08, where communicators are integers. Breaks when these sources are not
+! kept up to date with the others. Two ranks.
 program integer_communicators_test
   use iso_c_binding
   use checks

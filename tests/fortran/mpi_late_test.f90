@@ -1,5 +1,6 @@
-! The last rank does not come to sennit_init_mpi. Breaks when SENNIT_INIT_TIMEOUT does not bound the duplicate of the communicator,
-! as it does in C. MPI waits for what it cannot cancel, so the others leave without it; the launcher then ends the last.
+! The last rank does not call sennit_init_mpi. Breaks when SENNIT_INIT_TIMEOUT does not limit the wait for the duplicate of the
+! communicator, as it does in C. MPI cannot cancel that wait, so the others leave without the last rank, which the launcher then
+! ends.
 program late_rank_test
   use iso_c_binding
   use mpi_f08

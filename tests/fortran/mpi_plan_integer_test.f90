@@ -1,5 +1,5 @@
-! Module sennit_mpi_plan of an MPI without mpi_f08: handles are integers. Breaks when that source is not kept with the others.
-! Two ranks or more.
+! Module sennit_mpi_plan for an MPI without mpi_f08, where handles are integers. Breaks when this source is not kept up to date with
+! the others. Two or more ranks.
 program integer_message_plans_test
   use iso_c_binding
   use checks

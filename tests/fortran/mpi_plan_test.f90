@@ -1,6 +1,6 @@
-! Each call of module sennit_mpi_plan beside that of MPI, with handles of mpi_f08 and some with integers. Breaks when a handle,
-! a count or a place reaches C wrongly, when a type that Fortran has made is read wrongly, and when a section that is not
-! contiguous is taken. Two ranks or more.
+! Each call of module sennit_mpi_plan beside the call of MPI, with handles of mpi_f08 and some integer handles. Breaks when a
+! handle, a count or an address reaches C wrongly, when a datatype made by Fortran is read wrongly, or when a section that is not
+! contiguous is accepted. Two or more ranks.
 program message_plans_test
   use iso_c_binding
   use checks
@@ -35,7 +35,7 @@ program message_plans_test
 
 contains
 
-  ! Tests the exchange until it is complete, and runs the plan, which is then no more.
+  ! Polls the exchange until it is complete, runs the plan, and destroys it.
   subroutine run_and_end(runs)
     integer, intent(in) :: runs
     integer :: i
@@ -52,7 +52,7 @@ contains
     call sennit_message_plan_destroy(plan)
   end subroutine run_and_end
 
-  ! A row of a matrix, which strides, becomes a column of another, and a block of it a block elsewhere.
+  ! A strided row of a matrix becomes a column of another one, and a block of it a block at another place.
   subroutine rows_and_columns()
     real(dp), asynchronous :: from(6, 5), by_mpi(6, 5), by_plan(6, 5)
     type(MPI_Datatype) :: row, block, elsewhere
@@ -82,7 +82,7 @@ contains
     call check(nint(by_plan(2, 1)) == 100 * before + 8, 'the second element of the row')
   end subroutine rows_and_columns
 
-  ! Nine elements of a type of Fortran, as a block of an array with room around it.
+  ! Nine elements of a Fortran type, as a block of an array with space around it.
   subroutine one_type(kind, name)
     type(MPI_Datatype), intent(in) :: kind
     character(*), intent(in) :: name
@@ -125,7 +125,7 @@ contains
     call one_type(chosen, 'an integer of nine digits')
   end subroutine types_of_fortran
 
-  ! The exchange of rank 0 goes on after a test before the others have made their calls.
+  ! Rank 0's exchange continues after a test, before the others have made their calls.
   subroutine all_to_alls()
     integer, asynchronous :: from(4 * size), by_mpi(4 * size), by_plan(4 * size), v_mpi(4 * size), v_plan(4 * size)
     integer :: sends(size), receives(size), places(size), i
@@ -204,7 +204,7 @@ contains
     call sennit_signal_destroy(arrived)
   end subroutine requests_and_signals
 
-  ! Ranks are turned round, and the ends of the line send to nobody.
+  ! The ranks are in reverse order, and the ends of the line send to nobody.
   subroutine another_communicator()
     type(MPI_Comm) :: turned
     integer, asynchronous :: out(3), in(3)
@@ -224,7 +224,7 @@ contains
     call MPI_Comm_free(turned)
   end subroutine another_communicator
 
-  ! By an intercommunicator of the even and the odd ranks, which differ in number with 3 ranks.
+  ! With an intercommunicator of the even and the odd ranks; with 3 ranks the groups differ in size.
   subroutine two_groups()
     type(MPI_Comm) :: half, joined
     integer, asynchronous :: out(3 * size), by_mpi(3 * size), by_plan(3 * size), one_by_mpi, one_by_plan
@@ -251,7 +251,7 @@ contains
     call MPI_Comm_free(half)
   end subroutine two_groups
 
-  ! The same calls with handles that are integers.
+  ! The same calls with integer handles.
   subroutine integers()
     integer, asynchronous :: out(2), in(2), all_out(2 * size), all_in(2 * size), v_in(size), ring_in(2)
     integer :: requests(2), places(size), ones(size), world, number, i
@@ -292,7 +292,8 @@ contains
     call MPI_Comm_free(ring)
   end subroutine integers
 
-  ! What is in the first array is the same distance behind the second in the twin. Both ways, so nobody is found not ready.
+  ! The twin uses the second array, at the same offsets as the first plan uses the first one. Data goes both ways, so no rank is
+  ! ever found unready.
   subroutine two_buffers_in_turn()
     integer, asynchronous :: field(0:4, 3, 2)
     type(sennit_message_plan) :: plans(0:1)
@@ -365,7 +366,7 @@ contains
     call run_and_end(1)
     call sennit_message_plan_destroy(plan, stat=status)
     call refused(SENNIT_ERR_ARG, 'no plan')
-    ! Of kinds of numbers that do not go together, the sender hears.
+    ! If the number types do not match, the sender gets the error.
     call sennit_message_plan_create(MPI_COMM_WORLD, plan)
     if (rank == 0) call sennit_plan_isend(plan, matrix, 1, MPI_DOUBLE_PRECISION, 1, 7, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL)
     if (rank == 1) call sennit_plan_irecv(plan, matrix, 2, MPI_COMPLEX, 0, 7, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL)

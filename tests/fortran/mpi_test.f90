@@ -1,5 +1,5 @@
-! sennit_init_mpi with communicators of both forms, its errors, and MPI_Finalize before sennit_finalize. Breaks when a
-! communicator is not the one given, an error of arguments reaches MPI, or the duplicate is touched after MPI_Finalize.
+! sennit_init_mpi with communicators of both forms, its errors, and MPI_Finalize before sennit_finalize. Breaks when another
+! communicator is used than the one given, an argument error reaches MPI, or the duplicate is touched after MPI_Finalize.
 program communicators_test
   use iso_c_binding
   use checks

@@ -1,5 +1,5 @@
-! The modules for MPI in a program whose default integers have 8 bytes, compiled with it by -fdefault-integer-8. Breaks when one of them
-! has a default integer where MPI or C has one of 4 bytes. Two ranks.
+! The modules for MPI in a program whose default integers have 8 bytes, compiled together by -fdefault-integer-8. Breaks when a
+! module uses a default integer where MPI or C has 4 bytes. Two ranks.
 program wide_integers_test
   use iso_c_binding
   use checks

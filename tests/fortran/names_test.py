@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares module sennit with what C has, as the Fortran compiler sees the module: names_test.py PROJECT COMPILER FLAGS...
+"""Compares module sennit, as the Fortran compiler sees it, with C: names_test.py PROJECT COMPILER FLAGS...
 
-    names        every function of tests/abi/lists.md, every inline function, macro and constant of the headers has its name in the module,
-                 but for those below, which say why not; and those are not there
-    layout       size and places of the components of every derived type, and the value of every constant, as tests/abi/lists.md lists
-                 them (which tests/abi compares with the headers)
+    names        every function of tests/abi/lists.md and every inline function, macro and constant of the headers has its name
+                 in the module, except those below, with the reasons; the exceptions are absent
+    layout       size and offsets of the components of every derived type, and the value of every constant, are those of
+                 tests/abi/lists.md (which tests/abi compares with the headers)
     calls        every procedure of the module is called by a test or an example
-    zcom         module sennit_zcom has what sennit_zcom.h has, with the arguments in the same order, in both of its sources
-    mpi_plan     so has module sennit_mpi_plan what sennit_mpi_plan.h has
+    zcom         module sennit_zcom has the calls of sennit_zcom.h, with the arguments in the same order, in both of its sources
+    mpi_plan     module sennit_mpi_plan has the calls of sennit_mpi_plan.h
 """
 import os
 import re
@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 PROJECT, COMPILER, FLAGS = sys.argv[1], sys.argv[2], sys.argv[3:]
-# What the module does not have, and why.
+# Names that the module does not have, and why.
 ABSENT = {
     r"sennit_atomic_\w*_u(32|64)\w*": "Fortran has no unsigned types: the calls of signed ones do the same to the bits",
     r"SENNIT_\w+_H": "guards of headers",
@@ -26,7 +26,7 @@ ABSENT = {
     r"SENNIT_IN_PLACE": "is the variable sennit_in_place, which no parameter can be",
     r"SENNIT_VERSION_\w+": "of the version compiled against: sennit_version() tells that of the library",
 }
-# Other names that the module has, with what they stand for.
+# Names that only the module has.
 MORE = ("sennit_pointer", "sennit_bytes", "sennit_string", "sennit_in_place", "sennit_last_error_text", "sennit_vbuffer_of",
         "sennit_channel_ends_of", "sennit_combine", "sennit_region_check",
         "sennit_log_function")
@@ -46,13 +46,13 @@ def functions_of_c():
 
 
 def text_of_headers():
-    """All that sennit.h includes."""
+    """The text of all headers that sennit.h includes."""
     names = set(re.findall(r"#include <(sennit/\w+\.h)>", read("include", "sennit", "sennit.h"))) - {"sennit/version.h"}
     return "".join(read("include", *name.split("/")) for name in sorted(names))
 
 
 def names_of_headers():
-    """Macros and inline functions."""
+    """The names of macros and inline functions."""
     text = text_of_headers()
     return (set(re.findall(r"^#define (SENNIT_\w+)", text, re.MULTILINE))
             | set(re.findall(r"^static inline [\w ]+ \*?(sennit_\w+)\(", text, re.MULTILINE)))
@@ -154,7 +154,7 @@ class NamesTest(unittest.TestCase):
 
 
 def calls_of_zcom_in_c():
-    """{name without _c: names of arguments}"""
+    """{name without _c: names of the arguments}"""
     text = read("include", "sennit", "sennit_zcom.h")
     return {name: [re.search(r"(\w+)$", one)[1] for one in arguments.split(",")]
             for name, arguments in re.findall(r"^static inline \w+ (ZCom_\w+)_c\((.*?)\) \{", text, re.MULTILINE | re.DOTALL)}
@@ -174,7 +174,7 @@ class ZComTest(unittest.TestCase):
         self.calls = procedures_of(read(*self.FOLDER, "sennit_zcom_calls.f90"))
 
     def compare(self, procedures):
-        """`procedures`: (name that programs use, arguments)"""
+        """`procedures`: (name that programs use, arguments)."""
         procedures = list(procedures)
         self.assertEqual({name for name, _ in procedures}, set(self.expected))
         for name, arguments in procedures:
@@ -199,14 +199,14 @@ class ZComTest(unittest.TestCase):
 
 
 def calls_of_plans_in_c():
-    """{name: names of arguments} of the calls of sennit_mpi_plan.h that programs make."""
+    """{name: names of the arguments} of the calls of sennit_mpi_plan.h that programs make."""
     text = re.sub(r"/\*.*?\*/", "", read("include", "sennit", "sennit_mpi_plan.h"), flags=re.DOTALL)
     return {name: [re.search(r"(\w+)(?:\[\])?$", one.strip())[1] for one in arguments.split(",")] for name, arguments in
             re.findall(r"^static inline sennit_status (sennit_(?:message_)?plan_\w+)\(\s*([^{;]*?)\);", text, re.MULTILINE | re.DOTALL)}
 
 
 class MpiPlanTest(unittest.TestCase):
-    """Breaks when a call of C is not in Fortran, or has another order of arguments there."""
+    """Breaks when a C call is missing in Fortran, or has its arguments in another order."""
     FOLDER = ("bindings", "fortran", "mpi")
 
     def setUp(self):

@@ -1,4 +1,4 @@
-! A queue on every rank, into which all put numbers. Breaks when an address, a handle or an item reaches C wrongly.
+! A queue on every rank, into which all ranks put numbers. Breaks when an address, a handle or an item reaches C wrongly.
 program queue_test
   use iso_c_binding
   use checks

@@ -1,5 +1,5 @@
-! Buffers of every kind and form, sizes of both kinds, and each way to complete. Breaks when a buffer's address is not the one
-! that C gets, when a copy of a buffer is lost, or when an error changes something.
+! Buffers of every kind and form, sizes of both kinds, and each way to complete. Breaks when C gets another address than the
+! buffer's, when a copy of a buffer is lost, or when an error changes something.
 program rma_test
   use iso_c_binding
   use checks
@@ -199,7 +199,7 @@ contains
     call check(back == 5, 'as it was when it was put')
   end subroutine operations_without_request_complete_by_a_flush
 
-  ! A matrix of 3 by 4, of which rows are put into a line, in each form.
+  ! Puts rows of a 3 by 4 matrix into a line, in each form.
   subroutine boxes_and_pieces_leave_their_places()
     integer, asynchronous :: table(3, 4), back(4)
     type(sennit_box) :: row
@@ -290,8 +290,8 @@ contains
     call sennit_deregister(region)
   end subroutine memory_of_the_program_is_registered
 
-  ! gfortran copies for a contiguous dummy: what begins elsewhere than the caller's array was such a copy. Breaks when the check gets
-  ! a copy itself, or takes any address.
+  ! gfortran makes copies for contiguous dummies: memory that begins elsewhere than the caller's array was such a copy. Breaks when
+  ! the check itself gets a copy, or accepts any address.
   subroutine a_hidden_copy_that_was_registered_is_found()
     real(c_double), target, asynchronous :: mine(2048), other(2048), one
     mine = 1
@@ -303,7 +303,7 @@ contains
     call register_where_it_is_declared(mine, other, one)
   end subroutine a_hidden_copy_that_was_registered_is_found
 
-  ! Not asynchronous: with that on both sides the compiler refuses the call.
+  ! Without asynchronous: with it on both sides the compiler refuses the call.
   subroutine register_behind_an_assumed_shape(array, sentence)
     real(c_double), target :: array(:)
     character(*), intent(in) :: sentence

@@ -1,5 +1,5 @@
-! Signals, sets, blocks and notified calls round a ring. Breaks when a handle, an epoch, a block or a number reaches C wrongly, or
-! comes back wrongly.
+! Signals, sets, blocks and notified calls round a ring. Breaks when a handle, an epoch, a block or a number is passed to C or
+! returned wrongly.
 program signal_test
   use iso_c_binding
   use checks
@@ -132,7 +132,7 @@ contains
     integer(c_int64_t), target :: values(3)
     type(sennit_request) :: request
     integer :: i
-    ! To a block of its own, without signals: each notice names none.
+    ! Uses a separate block without signals: each notice names none.
     of_no_signal = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 0_c_int64_t)
     call sennit_block_init(region, 8_c_size_t, 24_c_size_t, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, plain_own)
     call sennit_allgather(SENNIT_TEAM_WORLD, plain_own, blocks, c_sizeof(plain_own), SENNIT_FOREVER)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The Fortran signatures of the reference are those of the module: signatures_test.py SOURCE_FOLDER MADE_CALLS.
+"""The Fortran signatures in the reference match the module: signatures_test.py SOURCE_FOLDER MADE_CALLS.
 
-MADE_CALLS is sennit_calls.f90 as it was made, beside sennit_pointers.f90. Would break: a signature with another name, argument or order
-than the procedure, and a page of Fortran's calls without those of a header.
+MADE_CALLS is the generated sennit_calls.f90, in the same folder as sennit_pointers.f90. Broken by a signature with another name,
+argument or order than the procedure, and by a page of Fortran calls that lacks those of a header.
 """
 import os
 import re
@@ -91,7 +91,7 @@ class SignaturesTest(unittest.TestCase):
             self.assertIn(f"subroutine {call}", text)
 
     def test_a_dummy_is_declared_where_its_declaration_changes(self):
-        """A call shows a declaration unless the last call above with that dummy has the same one."""
+        """A call shows a declaration unless the previous call with that dummy has the same one."""
         for header in headers.read_headers(os.path.join(SOURCE, "include", "sennit")):
             functions = {name: c for item in header.items for name, c in item.signatures.items()}
             known, head, declared = {}, None, {}

@@ -1,4 +1,4 @@
-! Makes the mistake that its argument names, without stat: the program must end with the message of the error.
+! Makes the mistake that its argument names, without stat: the program must end with the error's message.
 program stops
   use iso_c_binding
   use sennit

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An error without stat ends the program with its message and a code that is not 0: stops_test.py PROGRAM SENNIT."""
+"""An error without stat ends the program with its message and an exit code other than 0: stops_test.py PROGRAM SENNIT."""
 import subprocess
 import sys
 import unittest

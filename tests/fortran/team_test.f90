@@ -1,5 +1,5 @@
-! Teams, groups, grids, locks, domains and questions about the job. Breaks when arguments are handed over in another order or form
-! than C's, when a result is not taken over, or a text is cut or padded wrongly.
+! Teams, groups, grids, locks, domains and queries about the job. Breaks when arguments are passed in another order or form than
+! C's, when a result is lost, or a text is cut or padded wrongly.
 program team_test
   use iso_c_binding
   use checks
@@ -11,7 +11,7 @@ program team_test
   call check(.not. sennit_initialized(), 'no rank yet')
   call check(sennit_rank() == -1, 'nor a number')
   call sennit_init(sennit_options(thread_level=SENNIT_THREAD_MULTIPLE), paths='self,mapped,cma ')
-  call sennit_init() ! is counted
+  call sennit_init() ! calls of init are counted
   rank = sennit_rank()
   size = sennit_size()
   call check(sennit_initialized() .and. sennit_thread_level_granted() == SENNIT_THREAD_MULTIPLE, 'a rank with options')

@@ -1,4 +1,4 @@
-! What cost.f90 does for the four calls of ZCom that a message takes, from this process to itself.
+! Measures as cost.f90 does, for the four ZCom calls of a message, from this process to itself.
 !     mpirun -n 1 zcom_cost [MESSAGES]
 program zcom_cost
   use iso_c_binding

@@ -1,4 +1,4 @@
-/* The C side of zcom_cost.f90: the same calls in the same loop. 1 where one says no. */
+/* The C side of zcom_cost.f90: the same calls in the same loop. Returns 1 if a call returns no. */
 #include <sennit/sennit.h>
 #include <sennit/sennit_zcom.h>
 

@@ -1,6 +1,6 @@
-! The Fortran side of tests/channel/zcom_rank.c: what the calls of ZCom say when something is wrong, arguments in the order of C,
-! communicators of both forms, and a start that is as good as the first after it. Breaks when an error is not in err, something is
-! written in a call that fails, a target is taken for a rank of another communicator, or a start is not taken back.
+! The Fortran side of tests/channel/zcom_rank.c: the errors of the ZCom calls, the order of arguments as in C, communicators of both
+! forms, and repeated starts, each as good as the first. Breaks when an error is not in err, a failing call writes something, a
+! target is taken for a rank of another communicator, or a start is not undone.
 program zcom_test
   use iso_c_binding
   use checks
@@ -16,10 +16,10 @@ program zcom_test
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call targets_that_do_not_exist(ranks)
   call targets_that_do_not_exist(-1)
-  ! Rank 0 alone is wrong: the others would wait for it.
+  ! Only rank 0 is wrong: the others must not wait for it.
   call targets_that_do_not_exist(merge(ranks, 0, rank == 0))
   do turn = 1, 4
-    ! Where Sennit runs on MPI_COMM_WORLD already, its ranks are not those of the communicator.
+    ! If Sennit already runs on MPI_COMM_WORLD, its ranks differ from those of the communicator.
     if (turn > 2) call sennit_init_mpi(MPI_COMM_WORLD)
     call a_ring_of_another_communicator(mod(turn, 2) == 0)
     call check(sennit_initialized() .eqv. turn > 2, 'Sennit has ended, where it was started for ZCom')
@@ -30,7 +30,7 @@ program zcom_test
 
 contains
 
-  ! Every rank names a target that is none, or rank 0 alone does: nobody waits.
+  ! All ranks name a target that does not exist, or only rank 0 does: no rank waits.
   subroutine targets_that_do_not_exist(no_rank)
     integer, intent(in) :: no_rank
     integer(c_int), target :: word
@@ -62,7 +62,7 @@ contains
     end do
   end subroutine ids_that_do_not_exist
 
-  ! A ring in a communicator whose ranks are counted backwards. A number of its own in each buffer tells one from the other.
+  ! A ring in a communicator with the ranks in reverse order. A number in each buffer identifies it.
   subroutine a_ring_of_another_communicator(with_integer)
     logical, intent(in) :: with_integer
     integer(c_int), target :: own(2, 2)

@@ -1,7 +1,7 @@
-"""Tests of the build tree, from the place of another project: built_test.py CMAKE PREFIX PROGRAMS.
+"""Tests of the build tree as another project uses it: built_test.py CMAKE PREFIX PROGRAMS.
 
-PREFIX has include/, lib/ and share/ as an installation has, PROGRAMS is the folder of `sennit`. Would break: a package of CMake or
-pkg-config that works only where it is installed, and wrappers that a configure system cannot ask.
+PREFIX has include/, lib/ and share/ like an installation; PROGRAMS is the folder of `sennit`. Broken by a package of CMake or
+pkg-config that works only after installing, and by wrappers that do not answer the questions of configure systems.
 """
 import os
 import re
@@ -15,8 +15,8 @@ import unittest
 CMAKE, PREFIX, PROGRAMS = sys.argv[1:4]
 CTEST = os.path.join(os.path.dirname(CMAKE), "ctest")
 CC = os.environ.get("CC", "cc")
-FC = os.environ.get("FC", "")  # empty where the tree has no Fortran
-MPIS = [words.split("|") for words in os.environ.get("MPIS", "").split()]  # as for install_test.py
+FC = os.environ.get("FC", "")  # empty if the tree has no Fortran
+MPIS = [words.split("|") for words in os.environ.get("MPIS", "").split()]  # the same as in install_test.py
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONSUMER = os.path.join(HERE, "consumer")
 MANUAL = os.path.join(HERE, "..", "..", "docs", "openshmem.md")
@@ -34,7 +34,7 @@ def run(*words, **options):
 
 
 def of_the_manual(language):
-    """The block in this language on the page of OpenSHMEM."""
+    """The block in this language on the OpenSHMEM page."""
     with open(MANUAL, encoding="utf-8") as file:
         block, = re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
     return block
@@ -135,7 +135,7 @@ class BuiltTest(unittest.TestCase):
         compiling, linking = (run("oshcc", f"-showme:{step}").split() for step in ("compile", "link"))
         run(CC, *compiling, source, *linking, "-o", program)
         self.check_shmem_runs("program")
-        for option in ("-show", "--showme"):  # find modules look for the flags here
+        for option in ("-show", "--showme"):  # options by which find modules ask for the flags
             self.assertEqual(run("oshcc", option).split(), [CC, *compiling, *linking])
         for words in (("-show", "-c", "a.c"), ("-c", "a.c", "-showme"), ("-c", "--showme", "a.c")):
             self.assertEqual(run("oshcc", *words).split(), [CC, *compiling, "-c", "a.c"])

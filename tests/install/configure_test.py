@@ -1,7 +1,7 @@
-"""What configuring says is missing, on machines that lack things: configure_test.py CMAKE SOURCE.
+"""The messages of configuring on machines where something is missing: configure_test.py CMAKE SOURCE.
 
-Nothing is built. What would break it: an error that names one thing at a time, a part that is asked for and not needed, a part
-that is left out without a word, man pages that end the build where Python lacks modules.
+Nothing is built. Broken by an error that names only one missing thing at a time, a part that is required without need, a part
+that is left out silently, man pages that stop the build where Python lacks modules.
 """
 import os
 import subprocess
@@ -15,7 +15,7 @@ PACKAGES = ("CLI11", "fmt", "nlohmann_json", "GTest")
 
 class Configure(unittest.TestCase):
     def configure(self, *words, lacks=(), pkg_config=True, environment=None):
-        """Exit code and all that was said; `lacks` are packages of find_package."""
+        """Exit code and all output; `lacks` are packages that find_package must not find."""
         with tempfile.TemporaryDirectory() as tree:
             settings = {} if pkg_config else {"PKG_CONFIG_LIBDIR": "/nowhere", "PKG_CONFIG_PATH": ""}
             self.build_info = ""

@@ -1,8 +1,8 @@
-"""Tests of the installed library, from the place of another project: install_test.py CMAKE BUILD-TREE.
+"""Tests of the installed library as another project uses it: install_test.py CMAKE BUILD-TREE.
 
-Installs the build tree into a folder, moves that folder, and works with what is there: a package that remembers
-where it was built or installed, a header that needs another first, a component that is missing without a word, or
-libraries that are not named to the linker fail here.
+Installs the build tree into a folder, moves that folder, and uses it there. Broken by a package that remembers where it
+was built or installed, a header that needs another one first, a component that is missing without an error, or libraries
+that the linker is not told of.
 """
 import os
 import re
@@ -19,14 +19,14 @@ import links  # noqa: E402
 CMAKE, BUILD_TREE = sys.argv[1:3]
 CTEST = os.path.join(os.path.dirname(CMAKE), "ctest")
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
-FC = os.environ.get("FC", "")  # empty where the tree has no Fortran
+FC = os.environ.get("FC", "")  # empty if the tree has no Fortran
 CONSUMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "consumer")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 COMPILERS = {"user.c": [CC, "-std=c11", *WARNINGS], "user.cpp": [CXX, "-std=c++20", *WARNINGS]}
 LANGUAGES = {"C": ["c_sennit", "c_sennit_static"], "CXX": ["cpp_sennit", "cpp_sennit_static"],
              "C;CXX": ["c_sennit", "c_sennit_static", "cpp_sennit", "cpp_sennit_static"]}
 
-# Asks for what the library opens when it runs.
+# A program that needs a library which Sennit opens at run time.
 DOMAINS = """#include <sennit/sennit.h>
 #include <stdio.h>
 int main(void) {
@@ -38,21 +38,21 @@ int main(void) {
 }
 """
 
-# The modules' sources in the order in which they use each other.
+# The modules' sources in the order of their dependencies.
 MODULES = ("types", "c", "text", "more", "calls", "pointers")
-# The sources that are compiled by the user's own mpifort, and which takes the place of which for each module of an MPI.
+# The sources that the user's mpifort compiles, and the replacements among them for each MPI module.
 WITH_MPI = ("sennit_mpi_bootstrap.f90", "sennit_mpi.f90", "sennit_mpi_integer.f90", "sennit_zcom_calls.f90", "sennit_zcom.f90",
             "sennit_zcom_integer.f90", "sennit_mpi_plan_handles.c", "sennit_mpi_plan_calls.f90", "sennit_mpi_plan.f90",
             "sennit_mpi_plan_integer.f90")
 MPI_SOURCES = {"mpi_f08": {}, "mpi": {f"sennit_{name}.f90": f"sennit_{name}_integer.f90" for name in ("mpi", "zcom", "mpi_plan")}}
-# [name, launcher, wrapper for Fortran or nothing, the modules that it has] of each MPI of the tree.
+# [name, launcher, Fortran wrapper or empty, Fortran modules] of each MPI of the tree.
 MPIS = [word.split("|") for word in os.environ.get("MPIS", "").split()]
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 COMPONENTS = "c, cli, fortran, openshmem, static" if FC else "c, cli, openshmem, static"
 
 SOURCE_TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-# What installed documents link to and no installation has: sources of programs, drivers of studies, the recipe for Spack.
+# Targets of links in installed documents that only the source tree has: sources of programs, drivers of studies, the Spack recipe.
 INTO_THE_SOURCE_TREE = {"apps/ghost/ways.hpp", "apps/p2p/study", "apps/stencil/study", "apps/transpose/study",
                         "packaging/spack/packages/sennit/package.py", "tests/abi/lists.md"}
 
@@ -79,7 +79,7 @@ endforeach()
 
 
 def mpicc_of(name, launcher):
-    """The wrapper for C of an MPI: beside its launcher."""
+    """The C wrapper of an MPI: in the same folder as its launcher."""
     beside = [os.path.join(os.path.dirname(launcher), wrapper) for wrapper in (f"mpicc.{name}", "mpicc")]
     return next(filter(os.path.exists, beside))
 
@@ -126,7 +126,7 @@ class InstallTest(unittest.TestCase):
         return [line for line in run("readelf", "-d", program).splitlines() if "NEEDED" in line]
 
     def ask(self, question, prefix=None):
-        """What CMake says of find_package(sennit QUESTION), and its exit status."""
+        """The output of CMake for find_package(sennit QUESTION), and its exit status."""
         source = tempfile.mkdtemp(prefix="asks-", dir=self.folder)
         with open(os.path.join(source, "CMakeLists.txt"), "w", encoding="utf-8") as file:
             file.write(ASKS % question)
@@ -139,7 +139,7 @@ class InstallTest(unittest.TestCase):
         self.assertIn("sennit.h", self.headers())
         self.assertIn("version.h", self.headers())
         for name in self.headers():
-            if name.startswith("sennit_mpi") or name in ("sennit_unr.h", "sennit_zcom.h"):  # are compiled by the user's own mpicc, below
+            if name.startswith("sennit_mpi") or name in ("sennit_unr.h", "sennit_zcom.h"):  # compiled below by the user's mpicc
                 continue
             for compiler, language, standard in ((CC, "c", "c11"), (CXX, "c++", "c++20")):
                 with self.subTest(header=name, language=language):
@@ -149,7 +149,7 @@ class InstallTest(unittest.TestCase):
 
     @unittest.skipUnless(MPIS, "no MPI")
     def test_a_program_with_mpi_is_built_by_the_wrapper_of_each_mpi(self):
-        """Would break: sennit_mpi.h in an installation that lacks a header, or is good for one MPI alone."""
+        """Broken by an installed sennit_mpi.h that lacks a header it needs, or that works with only one MPI."""
         flags = [*self.pkg_config("--cflags", "--libs", "sennit"), f"-Wl,-rpath,{self.lib}"]
         for name, launcher, _, _ in MPIS:
             mpicc = mpicc_of(name, launcher)
@@ -264,7 +264,7 @@ class InstallTest(unittest.TestCase):
             "oshc++", os.path.join(wrappers, "oshc++"), "-x", "c++"))
         for name in ("oshcxx", "oshCC"):
             self.check_shmem_runs(self.sennit, self.shmem_program(name, os.path.join(wrappers, name), "-x", "c++"))
-        # Questions, which link nothing.
+        # Queries, which link nothing.
         for name, compiler in (("oshcc", "cc"), ("oshc++", "c++")):
             for question in (["-v"], ["-dumpmachine"], ["-v", "-o", "nothing"]):
                 said, its = (subprocess.run([program, *question], capture_output=True, text=True, check=False, timeout=60)
@@ -272,7 +272,7 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual((said.returncode, said.stdout), (its.returncode, its.stdout), question)
         self.assertIn("-lm", run(os.path.join(wrappers, "oshcc"), "-show", "a.c"))
         self.assertRegex(run(os.path.join(wrappers, "oshrun"), "--version"), "^sennit ")
-        # As Open MPI's wrappers answer.
+        # The answers are in the form of Open MPI's wrappers.
         folder = os.path.realpath(wrappers)
         for what, said in (("libs", "sennit_shmem m"), ("incdirs", f"{folder}/../../../include/sennit-openshmem"),
                            ("compile", f"-I{folder}/../../../include/sennit-openshmem"), ("command", "cc")):
@@ -330,7 +330,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(folder)), sorted([*(os.path.basename(name) for name in sources), *WITH_MPI]))
 
     def commands_of_the_manual(self):
-        """How the page of Fortran compiles a program from an installation: without MPI, with module sennit_mpi, with
+        """The commands on the Fortran page that compile a program from an installation: without MPI, with module sennit_mpi, with
         sennit_mpi_plan, with sennit_zcom."""
         with open(os.path.join(self.documents(), "docs", "manual", "fortran.md"), encoding="utf-8") as file:
             blocks = re.findall(r"^```sh\n(.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
@@ -341,7 +341,7 @@ class InstallTest(unittest.TestCase):
 
     @unittest.skipUnless(FC, "no Fortran compiler")
     def test_a_program_in_fortran_is_built_as_the_manual_says(self):
-        """Would break: a program that does not find the library where it is installed."""
+        """Broken by a program that does not find the installed library."""
         tree = tempfile.mkdtemp(prefix="ring-", dir=self.folder)
         shutil.copy(os.path.join(CONSUMER, "fortran", "user.f90"), os.path.join(tree, "ring.f90"))
         command, _, _, _ = self.commands_of_the_manual()
@@ -350,7 +350,7 @@ class InstallTest(unittest.TestCase):
 
     @unittest.skipUnless(any(wrapper for _, _, wrapper, _ in MPIS), "no MPI with Fortran")
     def test_the_modules_for_mpi_plans_and_zcom_are_compiled_as_the_manual_says(self):
-        """Would break: a source that is not installed, or one that needs what its module of the MPI does not have."""
+        """Broken by a source that is not installed, or by one that needs something that the MPI's module does not have."""
         _, with_mpi, with_plan, with_zcom = self.commands_of_the_manual()
         for name, launcher, wrapper, modules in MPIS:
             for module in filter(None, modules.split(",")):
@@ -422,7 +422,7 @@ class InstallTest(unittest.TestCase):
         self.assertNotIn("has cli", said)
 
     def test_sources_stay_apart_in_a_project_that_joins_its_own(self):
-        """Would break: CMAKE_UNITY_BUILD of the user, with sources that define the same names for themselves."""
+        """Broken by the user's CMAKE_UNITY_BUILD, where sources define the same local names."""
         source = tempfile.mkdtemp(prefix="unity-", dir=self.folder)
         with open(os.path.join(source, "CMakeLists.txt"), "w", encoding="utf-8") as file:
             file.write(CONTAINS % os.path.realpath(os.path.join(CONSUMER, "..", "..", "..")))
@@ -457,7 +457,7 @@ class InstallTest(unittest.TestCase):
         return os.path.relpath(os.path.join(os.path.dirname(page), target), self.documents())
 
     def test_a_link_in_an_installed_document_leads_to_what_is_installed(self):
-        """Pictures are links too. Would break: pages without those of the results, or a page that is not installed."""
+        """Pictures count as links. Broken by missing pages of results, or by a page that is not installed."""
         found = list(self.links())
         self.assertGreater(len([target for _, (_, target, _) in found if target.endswith(".png")]), 12)
         wrong = {(self.place(page, link[1]), links.fault(page, *link)) for page, link in found if links.fault(page, *link)}
@@ -467,7 +467,7 @@ class InstallTest(unittest.TestCase):
             self.assertTrue(os.path.exists(os.path.join(SOURCE_TREE, target)), target)
 
     def test_a_link_to_a_header_leads_to_its_page_in_an_installed_document(self):
-        """Would break: the comments of the headers installed without their pages, or found by their index alone."""
+        """Broken by header comments that are installed without their pages, or that only their index leads to."""
         found = {(self.place(page, "."), link) for page, link in self.links() if "headers/" in link[1]}
         self.assertIn(("docs/manual", ("`sennit_ptr`", "headers/memory.md", "sennit_ptr")), found)
         self.assertIn(("docs", ("coll.h", "manual/headers/coll.md", "")), found)
@@ -485,7 +485,7 @@ class InstallTest(unittest.TestCase):
                     continue
                 with open(os.path.join(path, name), "rb") as file:
                     data = file.read()
-                if b".debug_info" in data:  # where debug information is asked for, it names sources
+                if b".debug_info" in data:  # debug information, if asked for, names sources
                     continue
                 for place in (BUILD_TREE, os.path.join(self.folder, "first")):
                     self.assertNotIn(place.encode(), data, f"{name} names {place}")

@@ -1,7 +1,7 @@
-"""What an installation has for shells: the module file and the completion. shell_test.py CMAKE BUILD-TREE
+"""The parts of an installation for shells: the module file and the completion. shell_test.py CMAKE BUILD-TREE
 
-Installs into a folder, moves it, and works with what is there. What would break it: a module file that remembers where it was
-installed or names a wrong folder; a completion that offers a command or an option that `sennit` does not have, or leaves one out.
+Installs into a folder, moves it, and uses it there. Broken by a module file that remembers where it was installed or names a wrong
+folder, and by a completion that offers a command or option which `sennit` does not have, or that lacks one.
 """
 import glob
 import os
@@ -17,7 +17,7 @@ from reference.help import read_commands  # noqa: E402
 
 CMAKE, BUILD_TREE = sys.argv[1:3]
 CC = os.environ.get("CC", "cc")
-# Calls the completion as the shell does, for the words that are its arguments.
+# Calls the completion as the shell does, with the arguments as words.
 ASK = """set -u; source "$COMPLETION"
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sennit
 for word in "${COMPREPLY[@]+"${COMPREPLY[@]}"}"; do printf '%s\\n' "$word"; done"""
@@ -34,7 +34,7 @@ def run(*words, **more):
 
 
 def module_commands():
-    """The programs that read a module file and print what a shell shall do: of Environment Modules, of Lmod."""
+    """The programs of Environment Modules and of Lmod that read a module file and print shell commands."""
     folders = [os.environ.get("MODULESHOME", ""), os.environ.get("LMOD_DIR", ""), *glob.glob("/usr/lib/*-linux-gnu"), "/usr/share/lmod"]
     for name in ("modulecmd.tcl", "libexec/modulecmd.tcl", "lmod", "lmod/libexec/lmod"):
         for path in (os.path.join(folder, name) for folder in folders if folder):

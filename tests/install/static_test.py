@@ -1,7 +1,7 @@
 """Builds Sennit with BUILD_SHARED_LIBS=OFF, installs it, and uses it: static_test.py CMAKE SOURCE SENNIT.
 
-SENNIT is the program of another tree, which starts the ranks. Would break: a shared library that is built all the same, a
-target, a .pc file or a wrapper that names the shared library alone, a test that asks for the file of the shared library.
+SENNIT is the program of another tree, which starts the ranks. Broken by a shared library that is built anyway, by a target, a .pc
+file or a wrapper that only names the shared library, and by a test that needs the file of the shared library.
 """
 import os
 import shutil
@@ -37,7 +37,7 @@ class StaticTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="static-test-")
         tree, cls.prefix = os.path.join(cls.folder, "tree"), os.path.join(cls.folder, "prefix")
-        # Programs and tests are configured, so that their lists are read, and not built.
+        # Configures programs and tests, so that their lists are read, but does not build them.
         run(CMAKE, "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DBUILD_SHARED_LIBS=OFF", "-DCMAKE_C_FLAGS_RELEASE=-O0",
             "-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DSENNIT_FOLDERS_TOGETHER=ON", "-DSENNIT_MAN=OFF", "-DCMAKE_INSTALL_LIBDIR=lib")
         run(CMAKE, "--build", tree, "-j", "2", "--target", "sennit_static", "sennit_shmem", seconds=300)

@@ -1,6 +1,6 @@
-"""Target `uninstall`: uninstall_test.py CMAKE SOURCE BUILD.
+"""The target `uninstall`: uninstall_test.py CMAKE SOURCE BUILD.
 
-What would break it: a file of an installation that stays, a file of somebody else that goes, an empty folder that only Sennit has.
+Broken by an installed file that stays, a file of somebody else that is removed, or an empty folder of Sennit that stays.
 """
 import os
 import re
@@ -19,7 +19,7 @@ def everything(folder):
 
 class Uninstall(unittest.TestCase):
     def install(self, folder, destination):
-        """Installs two components and leaves the list in a tree of its own: other tests write over that of BUILD."""
+        """Installs two components and keeps the list in a separate tree: other tests overwrite the list of BUILD."""
         environment = {**os.environ, "DESTDIR": destination}
         tree = os.path.join(folder, "tree")
         os.mkdir(tree)
@@ -45,7 +45,7 @@ class Uninstall(unittest.TestCase):
             foreign = [os.path.join(include, "sennit/of_somebody_else.h"), os.path.join(include, "other.h")]
             for name in foreign:
                 open(name, "w", encoding="ascii").close()
-            os.remove(os.path.join(include, "sennit/atomic.h"))  # somebody has removed it already
+            os.remove(os.path.join(include, "sennit/atomic.h"))  # the file was already removed by somebody
             done = self.uninstall(tree, environment)
             self.assertEqual(done.returncode, 0, done.stderr)
             left = everything(os.path.join(destination, "opt/x"))

@@ -1,4 +1,4 @@
-"""How a job ends: exit codes, who is ended when, time limits, wrong usage."""
+"""The end of a job: exit codes, the order in which ranks are ended, time limits, wrong usage."""
 import os
 import stat
 
@@ -26,7 +26,7 @@ def exit_code_is_that_of_the_first_rank_that_fails(launcher):
 
 
 def of_ranks_that_end_while_the_launcher_is_stopped_the_first_is_named(launcher):
-    """Would break: a launcher that asks waitpid, which has the order of the ranks' start."""
+    """Broken by a launcher that uses the order of waitpid, which is the order in which the ranks were started."""
     script = ("if [ $SENNIT_RANK = 1 ]; then sleep 0.3; kill -STOP $PPID; exit 30; fi; "
               "sleep 0.6; (sleep 0.3; kill -CONT $PPID) & exit 40")
     result = launcher.shell(2, script)
@@ -42,7 +42,7 @@ def rank_killed_by_a_signal_gives_128_plus_its_number(launcher):
 
 
 def a_rank_that_ends_with_0_and_without_finalize_has_failed_with_1(launcher):
-    """Would break: a launcher that takes `stop` of Fortran or exit(0) in the middle of a program for a good end."""
+    """Broken by a launcher that treats Fortran's `stop`, or exit(0) in the middle of a program, as success."""
     result = launcher.run(3, launcher.rank_program, "leave", "exit")
     equal(result.returncode, 1, result.stderr)
     contains(result.stderr, "rank 1 (process ")
@@ -159,18 +159,18 @@ def a_limit_on_open_files_is_said_and_nothing_is_started(launcher):
 
 
 def a_small_limit_of_stacks_is_enough(launcher):
-    # Would break: a buffer of 64 KiB on the stack.
+    # Broken by a buffer of 64 KiB on the stack.
     command = " ".join(launcher.command(2, "echo", "here"))
     result = launcher.watch.run(["sh", "-c", f"ulimit -s 64; exec {command}"])
     if "Sanitizer" in result.stderr:
-        skip(result.stderr)  # its frames are larger
+        skip(result.stderr)  # its stack frames are larger
     equal((result.returncode, result.stdout), (0, "here\nhere\n"), result.stderr)
 
 
 def a_limit_that_can_not_be_read_is_not_taken_for_none(launcher):
     result = launcher.watch.run([launcher.rank_program, "without_limits", *launcher.command(2, "sh", "-c", "echo here")])
     if result.returncode == 77 or "Sanitizer" in result.stderr:
-        skip(result.stderr)  # a sanitizer asks for the limits itself
+        skip(result.stderr)  # a sanitizer reads the limits itself
     equal((result.returncode, result.stdout), (0, "here\nhere\n"), result.stderr)
 
 
@@ -225,7 +225,7 @@ def several_programs_with_colons_are_refused(launcher):
 
 
 def _wrong(launcher, *words):
-    """What `sennit` says of wrong usage: the one line that it writes."""
+    """The output of `sennit` for wrong usage: one line."""
     result = launcher.watch.run([launcher.sennit, *words])
     equal((result.returncode, result.stdout), (2, ""), f"{words}: {result.stderr}")
     return result.stderr.removesuffix("\n")

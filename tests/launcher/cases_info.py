@@ -1,4 +1,4 @@
-"""`sennit info`: what it says is there, is parsed, and is the same under every launcher."""
+"""`sennit info`: its output is correct, can be parsed, and is the same under every launcher."""
 import json
 import os
 import re
@@ -32,13 +32,13 @@ def json_says_the_same_for_programs(launcher):
     equal(taken, "mapped")
     for path in report["paths"]:
         assert path["reason"], f"{path['name']} gives no reason"
-        # SENNIT_PATHS is not set, so it leaves nothing out.
+        # SENNIT_PATHS is not set, so no path is left out.
         assert "left out" not in path["reason"], path
     equal(report["topology"]["cpus"] >= len(os.sched_getaffinity(0)), True)
 
 
 def the_network_section_has_a_reason_for_each_provider(launcher):
-    """Would break: a provider that is left out or has no reason, or a library that is missing and not told of."""
+    """Broken by a provider that is left out or has no reason, or by a missing library that is not reported."""
     network = json.loads(_info(launcher, "--json"))["network"]
     lo = [one for one in network["interfaces"] if one["name"] == "lo"]
     equal([(one["address"], one["prefix"]) for one in lo], [("127.0.0.1", 8)])
@@ -58,8 +58,8 @@ def the_network_section_has_a_reason_for_each_provider(launcher):
 
 
 def the_bits_and_the_level_of_each_provider_are_told(launcher):
-    """In the form of the UNR paper's tables I and II. Would break: bits that the provider does not have, columns that are mixed up,
-    and a level that does not follow from them."""
+    """In the form of tables I and II of the UNR paper. Broken by bits that the provider does not have, swapped columns, or a level
+    that does not follow from the bits."""
     network = json.loads(_info(launcher, "--json"))["network"]
     found = [one for one in network["providers"] if one["put_local_bits"] != 0]
     if not found:
@@ -70,16 +70,16 @@ def the_bits_and_the_level_of_each_provider_are_told(launcher):
     rows = {line.split()[0]: line.split()[1:] for line in lines[head + 1:head + 1 + len(found)]}
     for one in found:
         bits = [one[key] for key in ("put_local_bits", "put_remote_bits", "get_local_bits", "get_remote_bits")]
-        equal(bits[0], 64)  # of the context that each of our operations has
-        assert bits[1] % 8 == 0 and 0 <= bits[1] <= 64, one  # those of fi_writedata
-        equal(bits[2:], [64, 0])  # libfabric tells nobody of a get but who has made it
+        equal(bits[0], 64)  # of the context of each of our operations
+        assert bits[1] % 8 == 0 and 0 <= bits[1] <= 64, one  # the bits of fi_writedata
+        equal(bits[2:], [64, 0])  # libfabric reports a get only to its caller
         level = 3 if bits[1] >= 64 else 2 if bits[1] >= 32 else 1 if bits[1] >= 8 else 0
         equal(one["level"], level)
         equal(rows[one["name"]], [str(each) for each in [*bits, level]])
 
 
 def a_card_on_another_domain_is_told_with_its_distance(launcher):
-    """On a machine that hwloc reads from a file. Would break: the distance of another card, or of another domain."""
+    """On a machine that hwloc reads from a file. Broken by the distance of another card or of another domain."""
     if 0 not in os.sched_getaffinity(0) or not shutil.which("taskset"):
         skip("processor 0 is not for this test")
     here = os.path.dirname(os.path.abspath(__file__))
@@ -94,7 +94,7 @@ def a_card_on_another_domain_is_told_with_its_distance(launcher):
 
 
 def the_levels_of_locality_are_those_that_the_machine_has(launcher):
-    """Would break: a level that is called there though no rank can be at it, or the other way round."""
+    """Broken by a level that is reported although no rank can be at it, or the other way round."""
     here = os.path.dirname(os.path.abspath(__file__))
     env = {"HWLOC_XMLFILE": os.path.join(here, "two_domains.xml"), "HWLOC_THISSYSTEM": "1"}
     for more, domains in (({}, None), ({"env": env}, 2)):
@@ -113,12 +113,12 @@ def the_levels_of_locality_are_those_that_the_machine_has(launcher):
 
 
 def peers_are_counted_at_each_level_of_locality(launcher):
-    """Would break: a rank that counts itself, or another node's rank at a level of this one."""
+    """Broken by a rank that counts itself, or counts a rank of another node at a level of this node."""
     options = ("--nodes", "2")
     peers = json.loads(_info(launcher, "--peers", "--json", ranks=4, options=options))["peers"]
     for rank in peers["ranks"]:
         at = rank["peers_at"]
-        # Without libfabric nobody asks the ranks of the other node.
+        # Without libfabric the ranks of the other node are not asked.
         if at.get("unknown", 0) == 0:
             equal((at["process"], at["numa"] + at["node"], at["network"]), (0, 1, 2), rank)
         equal(sum(at.values()), 3, rank)
@@ -131,7 +131,7 @@ def the_build_line_names_the_optional_parts_that_are_built_in(launcher):
     contains(line, "; built with: ")
     parts = line.split("; built with: ", 1)[1].split(", ")
     assert any(part.startswith("hwloc 2.") for part in parts), line  # programs need it
-    # Would break: a library that differs where only Python differs, which no option fixes.
+    # Broken by a library that differs only because Python differs, which no option can fix.
     assert not any(part.startswith("Python") for part in parts), line
     for part, needs in (("Open MPI", "mpicc.openmpi"), ("MPICH", "mpicc.mpich")):
         if shutil.which(needs):
@@ -183,7 +183,7 @@ def peers_prints_the_path_of_every_pair_once(launcher):
 
 
 def ranks_with_other_memory_are_counted_right(launcher):
-    """Would break: one rank that is spoken of as several."""
+    """Broken by naming one rank as several."""
     script = f"[ $SENNIT_RANK != 1 ] || export SENNIT_REGISTER=cma; exec {launcher.sennit} info --peers"
     result = launcher.shell(3, script)
     equal(result.returncode, 0, result.stderr)
@@ -192,7 +192,7 @@ def ranks_with_other_memory_are_counted_right(launcher):
 
 
 def lines_of_the_log_name_their_rank(launcher):
-    """Would break: lines of many ranks on one standard error, and nobody knows whose."""
+    """Broken by lines of many ranks on one standard error without the number of the rank."""
     result = launcher.run(3, launcher.sennit, "info", "--peers", env={"SENNIT_LOG": "info"})
     equal(result.returncode, 0, result.stderr)
     lines = [line for line in result.stderr.splitlines() if ": info: " in line]
@@ -240,7 +240,7 @@ def a_closed_launcher_socket_is_an_error_not_a_lone_rank(launcher):
 
 
 def what_a_library_says_on_standard_error_does_not_hide_the_paths(launcher):
-    """Would break: an answer of the two ranks that is read together with what else they print, here lines of the log."""
+    """Broken by reading the two ranks' answer together with their other output, here lines of the log."""
     report = json.loads(_info(launcher, "--json", env={"SENNIT_LOG": "info"}))
     taken = [path["name"] for path in report["paths"] if path["taken_on_this_node"]]
     equal(len(taken), 1, report["paths"])

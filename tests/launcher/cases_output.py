@@ -1,4 +1,4 @@
-"""What ranks write and read: lines stay whole, tags, long lines, bytes, standard input."""
+"""Output and input of ranks: lines stay whole, tags, long lines, bytes, standard input."""
 import os
 import pty
 import subprocess
@@ -85,7 +85,7 @@ def very_long_lines_stay_whole(launcher):
 
 
 def bytes_are_not_changed(launcher):
-    # 40 MB without a newline, longer than what is kept for a line, and every value of a byte.
+    # 40 MB without a newline, longer than the launcher's limit for a line, with every value of a byte.
     script = ("import sys; b = bytes(x for x in range(256) if x != 10) * 160000; "
               "sys.stdout.buffer.write(b + b'\\n' + bytes(range(256)) * 40)")
     with open(os.path.join(launcher.watch.folder, "bytes"), "w+b") as file:
@@ -107,7 +107,7 @@ def output_into_a_pipe_nobody_reads_ends_the_ranks(launcher):
     job.stderr.close()
 
 
-# Would break: output that is lost, and the exit code 0; ranks that seem to have died of a signal of their own.
+# Broken by lost output with exit code 0, or by ranks that seem to have died of a signal of their own.
 def output_that_can_not_be_written_fails_the_job_and_the_reason_is_named(launcher):
     if not os.path.exists("/dev/full"):
         skip("no /dev/full here")
@@ -127,7 +127,7 @@ def output_that_can_not_be_written_fails_the_job_and_the_reason_is_named(launche
             equal((code, messages), (125, "sennit: cannot write the standard output: No space left on device\n"), words)
 
 
-# Would break: a program that aborts because its message cannot be written.
+# Broken by a program that aborts because its message cannot be written.
 def messages_that_can_not_be_written_leave_the_exit_code(launcher):
     if not os.path.exists("/dev/full"):
         skip("no /dev/full here")
@@ -142,7 +142,7 @@ def a_full_pipe_does_not_keep_the_job_from_being_ended(launcher):
     job = launcher.start(2, "yes", options=["--timeout", "0.5"])
     start = time.monotonic()
     time.sleep(1.2)
-    # The reader takes nothing until here; the ranks must be gone all the same.
+    # The reader has read nothing so far; the ranks must have ended all the same.
     names = [os.path.basename(text.split()[2]) for text in launcher.watch.left() if " " in text]
     assert "yes" not in names, names
     code, output, messages = end_of(job)
@@ -174,7 +174,7 @@ def a_terminal_reaches_rank_0_and_a_prompt_is_seen(launcher):
     script = "if [ $SENNIT_RANK = 0 ]; then printf 'name? '; read name; echo hello $name; fi"
     main, side = pty.openpty()
     try:
-        # A session of its own with this terminal, as a login shell has.
+        # A new session with this terminal, as a login shell has it.
         wrapper = ("import os, sys, fcntl, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
                    "os.execvp(sys.argv[1], sys.argv[1:])")
         job = launcher.watch.start(
@@ -192,8 +192,8 @@ def a_terminal_reaches_rank_0_and_a_prompt_is_seen(launcher):
             os.close(side)
 
 
-# A shell with one job: begins it in the background or not, puts it into the foreground after a while, and
-# shows what is left to read when it has ended.
+# A shell with one job: it starts the job in the background or not, moves it into the foreground after a while, and shows the unread
+# input when the job has ended.
 SHELL = """
 import fcntl, os, signal, sys, termios, time
 os.setsid()

@@ -1,4 +1,4 @@
-"""What a rank is given: environment, CPUs, and the bootstrap through the launcher."""
+"""The environment of a rank: variables, CPUs, and the bootstrap through the launcher."""
 import os
 import shutil
 
@@ -15,17 +15,17 @@ def env_sets_and_replaces_variables(launcher):
                             options=["--env", "COLOUR=red=blue", "--env", "SHAPE=a b", "--env", "EMPTY="],
                             env={"COLOUR": "green", "EMPTY": "full", "HOME": "/here"})
     equal(result.stdout, "red=blue|a b||/here\n" * 2)
-    # As mpirun and oshrun of others have it.
+    # Like mpirun and oshrun of other projects.
     result = launcher.shell(2, 'echo "$COLOUR|$SHAPE"', options=["-x", "COLOUR", "-x", "SHAPE=round"], env={"COLOUR": "green"})
     equal(result.stdout, "green|round\n" * 2)
-    # A variable that is not set is no reason not to start.
+    # A variable that is not set does not prevent the start.
     result = launcher.shell(2, 'echo "${NOT_SET-none}"', options=["-x", "NOT_SET"])
     equal((result.returncode, result.stdout, result.stderr),
           (0, "none\n" * 2, "sennit run: warning: --env NOT_SET: the variable is not set here, so the ranks do not get it\n"))
 
 
 def ranks_may_be_told_by_node(launcher):
-    # Both numbers are given by scripts for other launchers.
+    # Scripts for other launchers give both numbers.
     for words, size in ((["-N", "2"], 2), (["-N", "2", "--nodes", "2"], 4), (["-np", "2", "-N", "2"], 2), (["-N", "4", "-n", "3"], 3)):
         result = launcher.watch.run([launcher.sennit, "run", *words, "sh", "-c", "echo $SENNIT_SIZE"])
         equal((result.returncode, result.stdout), (0, f"{size}\n" * size), result.stderr)
@@ -33,7 +33,7 @@ def ranks_may_be_told_by_node(launcher):
     equal((result.returncode, result.stderr), (2, "sennit run: -n 5 is more than the 4 ranks that -N allows on 2 nodes\n"))
 
 
-# Would break: an error of PMIx alone, which calls all of these unreachable.
+# Broken by printing only the error of PMIx, which is "unreachable" in all these cases.
 def a_launcher_that_is_out_of_reach_is_described(launcher):
     if "PMIx" not in launcher.watch.run([launcher.sennit, "info"]).stdout.splitlines()[1]:
         skip("this build has no PMIx")
@@ -75,7 +75,7 @@ def variables_of_other_launchers_do_not_reach_the_ranks(launcher):
 def ranks_inherit_no_descriptor_but_their_own(launcher):
     result = launcher.shell(3, "for f in /proc/self/fd/*; do readlink $f; done; true")
     lines = [line for line in result.stdout.splitlines() if line.startswith(("socket", "pipe", "anon"))]
-    # The control socket, and pipes for output and errors; the pipe of readlink's own is /proc/self.
+    # The control socket, and pipes for output and errors; readlink's own pipe appears as /proc/self.
     equal(sum(line.startswith("socket") for line in lines), 3, result.stdout)
     equal(sum(line.startswith("anon") for line in lines), 0, result.stdout)
     equal(sum(line.startswith("pipe") for line in lines), 6, result.stdout)
@@ -85,8 +85,8 @@ def ranks_get_their_signals_and_limits_back(launcher):
     script = "grep -E 'SigBlk|SigIgn' /proc/self/status; ulimit -n"
 
     def read(text):
-        # 32 and 33 belong to the C library: posix_spawn leaves them ignored, a thread sanitizer takes them for itself,
-        # and no program can set them.
+        # 32 and 33 belong to the C library: posix_spawn leaves them ignored, the thread sanitizer uses them, and no program can set
+        # them.
         own = 0b11 << 31
         blocked, ignored, files = (line.split()[-1] for line in text.splitlines())
         return int(blocked, 16) & ~own, int(ignored, 16) & ~own, files

@@ -1,4 +1,4 @@
-"""Signals to the launcher, and what is left when it or its ranks are killed."""
+"""Signals to the launcher, and leftovers after it or its ranks are killed."""
 import os
 import pty
 import signal
@@ -28,7 +28,7 @@ def ending_signals_reach_every_rank_which_may_end_in_its_own_way(launcher):
         job.send_signal(getattr(signal, f"SIG{name}"))
         code, output, messages = end_of(job)
         equal((code, output), (0, f"got {name}\n" * 3))
-        # The shells may say that their sleep was ended, the launcher has nothing to say.
+        # The shells may report that their sleep was ended; the launcher must print nothing.
         assert "sennit run" not in messages, messages
 
 
@@ -84,8 +84,8 @@ def _states(job_pids):
 
 
 def stop_and_continue_reach_the_ranks_and_the_launcher(launcher):
-    # In the background: a shell that is stopped while it starts a command of its own with vfork() is
-    # "D", not "T", until the command goes on.
+    # The sleep is in the background: a shell that is stopped while it starts a command with vfork() is "D", not "T", until the
+    # command continues.
     job = launcher.start(2, "sh", "-c", "sleep 2 & echo $$; wait; echo done")
     ranks = [int(job.stdout.readline()) for _ in range(2)]
     job.send_signal(signal.SIGTSTP)
@@ -112,7 +112,7 @@ def control_c_at_the_terminal_reaches_each_rank_once(launcher):
         while True:
             text += os.read(main, 1024)
     except OSError:
-        pass  # the last one has closed the terminal
+        pass  # the last process has closed the terminal
     os.close(main)
     equal((job.wait(10), text.count(b"once")), (0, 3), text)
 
@@ -131,7 +131,7 @@ def _gone_within(launcher, seconds):
     return time.monotonic() - start
 
 
-# Ranks with children that left their group, their session, or their parent.
+# Ranks whose children left their group, their session, or their parent.
 DETACHED = ("trap '' TERM HUP INT; setsid sleep 40 & (setsid sh -c 'trap \"\" TERM; sleep 41' &) ; "
             "sleep 42 & echo ready; wait")
 
@@ -145,7 +145,7 @@ def nothing_is_left_when_the_launcher_is_killed(launcher):
     _gone_within(launcher, 1.0)
 
 
-# As `timeout -s KILL` does it: front and what else is in its group die at once.
+# As with `timeout -s KILL`: front and the other members of its group die at once.
 def nothing_is_left_when_the_group_of_the_launcher_is_killed(launcher):
     job = launcher.start_and_wait_for(3, 3, "sh", "-c", f"{launcher.rank_program} hold; true", start_new_session=True)
     os.killpg(job.pid, signal.SIGKILL)
@@ -162,7 +162,7 @@ def nothing_is_left_when_the_launcher_is_killed_while_ranks_hold_connections(lau
 
 def nothing_is_left_when_the_launcher_is_killed_while_ranks_write(launcher):
     job = launcher.start_and_wait_for(2, 2, "yes")
-    # Nobody reads: the pipes are full and the keeper waits to write.
+    # Nobody reads: the pipes are full, and the keeper waits until it can write.
     time.sleep(0.3)
     job.kill()
     job.wait(10)

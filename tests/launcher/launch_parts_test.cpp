@@ -1,5 +1,5 @@
-// Parts of the launcher that need no processes: how output is kept by line, what of the environment
-// reaches a rank, how CPUs are shared out.
+// Parts of the launcher that need no processes: splitting output into lines, the environment of a
+// rank, and the distribution of CPUs.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// A pipe to write into, and what came out.
+// A pipe to write into, and the output that came out.
 class Pipe {
   public:
     Pipe() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -124,7 +124,7 @@ TEST(Sink, a_full_pipe_does_not_block_and_its_reader_is_left_alone) {
     EXPECT_EQ(fcntl(pipe.writer(), F_GETFL) & O_NONBLOCK, 0);
 }
 
-// Sets variables for one test and takes them back.
+// Sets variables for one test and restores them.
 class Setting {
   public:
     Setting(const char *name, const char *value) : name_(name) { setenv(name, value, 1); }
@@ -227,12 +227,12 @@ TEST(Descendants, children_are_found_and_zombies_are_not) {
     EXPECT_TRUE(descendants().empty());
 }
 
-// Would break: a reader of /proc/PID/stat that throws where the process ended after the file was
-// opened, which ended the keeper of a job whose ranks start and end programs of their own.
+// Broken by a reader of /proc/PID/stat that throws if the process ends after the file was opened;
+// that would end the keeper of a job whose ranks start and end their own programs.
 TEST(Descendants, one_that_ends_while_it_is_looked_at_is_none) {
     const pid_t maker = fork();
     if (maker == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever becomes of the test
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // also if the test itself ends
         for (;;) {
             const pid_t child = fork();
             if (child == 0) _exit(0);

@@ -1,5 +1,6 @@
-// A rank that knows the launcher's bootstrap only, nothing of the library above it. Started by
-// launcher_test.py under `sennit run`; exits with 0 when what its first argument names holds.
+// A rank that uses only the launcher's bootstrap and nothing of the library above it. Started by
+// launcher_test.py under `sennit run`; exits with 0 if the test that its first argument names
+// passes.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -52,7 +53,7 @@ void gather_and_check(const sennit_bootstrap &bootstrap, std::size_t bytes, int 
     }
 }
 
-// exchange ROUNDS BYTES GATHERS: the rank is claimed, used and released ROUNDS times.
+// exchange ROUNDS BYTES GATHERS: claims, uses and releases the rank ROUNDS times.
 int exchange(int rounds, std::size_t bytes, int gathers) {
     for (int round = 0; round < rounds; ++round) {
         const sennit_bootstrap bootstrap = open_or_exit();
@@ -64,7 +65,8 @@ int exchange(int rounds, std::size_t bytes, int gathers) {
     return 0;
 }
 
-// start_another PROGRAM ARGS...: claims the rank and becomes another program, with its environment.
+// start_another PROGRAM ARGS...: claims the rank, then executes another program with its
+// environment.
 int start_another(char **command) {
     const sennit_bootstrap bootstrap = open_or_exit();
     if (bootstrap.barrier(bootstrap.context, kTimeoutNs) != 0) wrong("barrier");
@@ -72,7 +74,8 @@ int start_another(char **command) {
     wrong("execv");
 }
 
-// missing HOW: rank 1 goes away HOW (release, exit, kill, unequal); all others are told at once.
+// missing HOW: rank 1 goes away in the way HOW (release, exit, kill, unequal); all others are told
+// at once.
 int missing(const std::string &how) {
     const sennit_bootstrap bootstrap = open_or_exit();
     gather_and_check(bootstrap, 8, 0);
@@ -88,14 +91,14 @@ int missing(const std::string &how) {
     const int result =
         bootstrap.allgather(bootstrap.context, mine.data(), all.data(), bytes, kTimeoutNs);
     if (result != SENNIT_ERR_PEER_LOST) wrong("the status is not PEER_LOST");
-    // Ranks that fail leave too, so the rank named may be any of those that are gone.
+    // Ranks that fail leave too, so the error may name any of the ranks that left.
     if (sennit::thread_error()->peer < 0) wrong("no rank is named");
     bootstrap.release(bootstrap.context);
     return 0;
 }
 
-// leave HOW: rank 1 ends with 0 and has not left the job in order (exit), or has (release), or its
-// wait was over before (timeout); the others stay for a while.
+// leave HOW: rank 1 ends with 0 without leaving the job in order (exit), or after leaving it
+// (release), or after its wait has timed out (timeout); the others stay for a while.
 int leave(const std::string &how) {
     const sennit_bootstrap bootstrap = open_or_exit();
     if (bootstrap.barrier(bootstrap.context, kTimeoutNs) != 0) wrong("barrier");
@@ -108,7 +111,7 @@ int leave(const std::string &how) {
     return 0;
 }
 
-// late: rank 1 never comes to the barrier; the others' wait ends in the time given.
+// late: rank 1 never comes to the barrier; the others' wait ends at its timeout.
 int late() {
     constexpr std::int64_t kShortNs = 300'000'000;
     const sennit_bootstrap bootstrap = open_or_exit();
@@ -124,7 +127,7 @@ int late() {
     return 0;
 }
 
-// hold: claims the rank, says so, and stays.
+// hold: claims the rank, prints "held", and stays.
 int hold() {
     (void)open_or_exit();
     std::puts("held");
@@ -133,7 +136,7 @@ int hold() {
         pause();
 }
 
-// without_limits PROGRAM ARGS...: becomes a program that may not ask for its limits.
+// without_limits PROGRAM ARGS...: executes a program that may not read its limits.
 int without_limits(char **command) {
     sennit::test::refuse_system_calls({__NR_prlimit64, __NR_getrlimit}, EPERM);
     execv(command[0], command);

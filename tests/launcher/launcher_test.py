@@ -2,7 +2,7 @@
 """Runs one case of the launcher's tests: launcher_test.py SENNIT RANK_PROGRAM FILE.CASE
 
 A case is a function of cases_FILE.py that takes a Launcher and fails by an exception. After each case
-nothing of its jobs may be left (tests/support/leftovers.py).
+no process or file of its jobs may be left (tests/support/leftovers.py).
 """
 import importlib
 import os
@@ -19,7 +19,7 @@ SKIPPED = 77
 
 
 class Launcher:
-    """What a case works with: the launcher, the rank program, and the watch for leftovers."""
+    """The tools of a case: the launcher, the rank program, and the watch for leftovers."""
 
     def __init__(self, sennit, rank_program, watch):
         self.sennit = sennit
@@ -30,7 +30,7 @@ class Launcher:
         return [self.sennit, "run", "-n", str(ranks), *options, *map(str, words)]
 
     def run(self, ranks, *words, options=(), **more):
-        """Runs the job to its end; the result has returncode, stdout, stderr and seconds."""
+        """Runs a job to its end; the result has returncode, stdout, stderr and seconds."""
         start = time.monotonic()
         result = self.watch.run(self.command(ranks, *words, options=options), **more)
         result.seconds = time.monotonic() - start
@@ -40,14 +40,14 @@ class Launcher:
         return self.run(ranks, "sh", "-c", script, options=options, **more)
 
     def start(self, ranks, *words, options=(), **more):
-        """Starts the job and returns its Popen, with pipes for what it writes."""
+        """Starts a job and returns its Popen, with pipes for its output."""
         more.setdefault("stdout", subprocess.PIPE)
         more.setdefault("stderr", subprocess.PIPE)
         more.setdefault("stdin", subprocess.DEVNULL)
         return self.watch.start(self.command(ranks, *words, options=options), text=True, **more)
 
     def start_and_wait_for(self, lines, ranks, *words, options=(), **more):
-        """The same, after that many lines of standard output have come."""
+        """Starts a job and returns after that many lines of standard output."""
         job = self.start(ranks, *words, options=options, **more)
         for _ in range(lines):
             assert job.stdout.readline(), "the job ended before its ranks were up: " + job.stderr.read()
@@ -55,7 +55,7 @@ class Launcher:
 
 
 def end_of(job, within=20):
-    """Waits for a started job: exit code (negative: killed by that signal), output, messages."""
+    """Waits for a started job; returns exit code (negative: killed by that signal), output, messages."""
     output, messages = job.communicate(timeout=within)
     return job.returncode, output, messages
 
@@ -74,10 +74,10 @@ def skip(reason):
 
 
 def main():
-    # Cases are about these signals; whoever started this one may have them ignored.
+    # The cases test these signals; the parent of this process may have set them to be ignored.
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
         signal.signal(number, signal.SIG_DFL)
-    # A sanitizer in the launcher takes these for itself, so ranks would not get them back ignored.
+    # A sanitizer in the launcher uses these signals, so ranks would not get them back as ignored.
     for number in (signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGABRT):
         signal.signal(number, signal.SIG_DFL)
     sennit, rank_program, name = sys.argv[1:]
@@ -88,7 +88,7 @@ def main():
 
 
 if __name__ == "__main__":
-    # Cases import this file as a module; both names are to mean the same one.
+    # Cases import this file as a module: both names must mean the same module.
     sys.modules["launcher_test"] = sys.modules["__main__"]
     sys.path.insert(0, HERE)
     main()

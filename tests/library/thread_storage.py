@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks how much initial-exec thread-local storage libsennit.so takes: at most 32 bytes.
+"""Checks the size of the initial-exec thread-local storage of libsennit.so: at most 32 bytes.
 
     tests/library/thread_storage.py LIBRARY
 
-The room for it is shared with every other library of a process that is opened late (docs/design/decisions/0001). What would
-break it: one more thread_local variable of some size anywhere in the core.
+The space for it is shared with every other library that a process opens late (docs/design/decisions/0001). Broken by
+one more large thread_local variable anywhere in the core.
 """
 import struct
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The compiler warns of a status that nobody looks at: unchecked_test.py SOURCE INCLUDES [--mpi INCLUDES] COMPILER...
+"""The compiler warns of an ignored status: unchecked_test.py SOURCE INCLUDES [--mpi INCLUDES] COMPILER...
 
-INCLUDES are folders with colons between. Calls every function of the headers that returns a status, without looking at it, and counts
-the warnings, in C and in C++. What would break it: a call that returns another type for a status, a compiler or a standard for which
-compiler.h finds no attribute, a macro that does not silence it.
+INCLUDES are folders separated by colons. Calls every function of the headers that returns a status, ignores the status, and counts
+the warnings, in C and in C++. Broken by a call that returns a status with another type, a compiler or standard for which
+compiler.h finds no attribute, or a macro that does not silence the warning.
 """
 import argparse
 import os
@@ -28,7 +28,7 @@ ALLOW = "-DSENNIT_ALLOW_UNCHECKED_STATUS"
 
 
 def statuses():
-    """[(name, parameters, names of these)] of all functions that return a status and that this machine can compile."""
+    """[(name, parameters, their names)] of all functions that return a status and that this machine can compile."""
     found = {}
     for function in headers.functions(headers.read_headers(os.path.join(ARGUMENTS.source, "include", "sennit"))):
         if not function.signature.startswith("sennit_status ") or (function.header.startswith(NEED_MPI) and not ARGUMENTS.mpi):
@@ -40,7 +40,7 @@ def statuses():
 
 
 def program(cast):
-    """One function for each, so that each warning is of a line of its own."""
+    """One caller for each function, so that each warning has its own line."""
     lines = ["#include <sennit/sennit.h>"]
     if ARGUMENTS.mpi:
         lines += ["#include <sennit/sennit_mpi.h>", "#include <sennit/sennit_mpi_plan.h>"]
@@ -50,7 +50,7 @@ def program(cast):
 
 
 def warnings(compiler, standard, cast, *words):
-    """What the compiler says about unused results, and about all else."""
+    """The number of warnings about unused results, and all other messages."""
     language = "c++" if "++" in standard else "c"
     folders = [f"-I{folder}" for folder in ARGUMENTS.includes.split(":")]
     folders += [word for folder in ARGUMENTS.mpi.split(":") if folder for word in ("-isystem", folder)]

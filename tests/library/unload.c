@@ -1,5 +1,5 @@
-/* Opens the library that is named, has a thread report an error by it, and closes it before that
- * thread ends. Broken by code that goes away while a thread still has it to run at its end. */
+/* Opens the given library, makes a thread report an error through it, and closes it before that
+ * thread ends. Broken by unloading code that the thread still has to run at its end. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@ static int (*finalize)(void);
 
 static void *run(void *unused) {
     (void)unused;
-    finalize(); /* not initialised: the thread gets a record of the error */
+    finalize(); /* not initialized: the thread gets an error record */
     pthread_barrier_wait(&both);
     pthread_barrier_wait(&both);
     return NULL;

@@ -1,7 +1,7 @@
-"""Counts files whose lines are known: python3 count_lines_test.py TOOL
+"""Counts files with known numbers of lines: python3 count_lines_test.py TOOL
 
-Skipped without libclang, with which the tool reads C and C++.
-What would break a case: comment marks within strings, comments over several lines, lines that have code and a comment.
+Skipped without libclang, which the tool uses to read C and C++.
+Broken by comment marks within strings, comments over several lines, lines with code and a comment.
 """
 import json
 import os

@@ -1,7 +1,7 @@
 """Tests of the man pages: man_test.py SOURCE FOLDER SENNIT.
 
-What would break them: a function, a command, an option or a knob without a page; words that roff swallows or that are lost on
-the way from the comment; a warning of groff.
+Broken by a function, command, option or knob without a page; words that roff swallows or that are lost between the comment
+and the page; a warning of groff.
 """
 import concurrent.futures
 import glob
@@ -26,8 +26,8 @@ def read(name):
 
 
 def groff(text, *words):
-    """What groff prints, and its warnings."""
-    # Wide, without hyphens and without adjustment: words stay as they are.
+    """The output of groff, and its warnings."""
+    # Wide lines without hyphenation and adjustment keep the words unchanged.
     settings = ".ll 2000\n.nh\n.ad l\n" if words == ("-Tascii",) else ""
     result = subprocess.run([GROFF, "-man", "-ww", "-P-cbou", *words] if words == ("-Tascii",) else
                             [GROFF, "-man", "-ww", *words], input=text.replace(".SH NAME", settings + ".SH NAME", 1),
@@ -36,12 +36,12 @@ def groff(text, *words):
 
 
 def words_of(text):
-    """Words, without the dashes of a list."""
+    """The words, without the dashes of a list."""
     return re.sub(r"^- ", "", text.replace("`", ""), flags=re.MULTILINE).split()
 
 
 def lost(words, page):
-    """The first of `words` that does not follow in `page`, or None."""
+    """The first of `words` that does not follow in `page`; None if all do."""
     position = 0
     for word in words:
         if word not in page[position:]:
@@ -76,7 +76,7 @@ class ManTest(unittest.TestCase):
                 count += 1
                 self.assertIn(target[1], self.names)
                 function = os.path.basename(name).removesuffix(".3")
-                if target[1] != "man3/sennit_atomic.3":  # which shows a family once
+                if target[1] != "man3/sennit_atomic.3":  # this page shows a family once
                     self.assertIn(function, read(target[1]).replace("\\-", "-"))
         self.assertGreater(count, 100)
 
@@ -129,7 +129,7 @@ class ManTest(unittest.TestCase):
                     "\n".join(item.code) for item in header.items)):
                 self.assertIsNone(lost(words_of(text), page), f"{header.name}: {text}")
 
-    # Would break: a reader of sennit_put(3) who has to look for completion, order and errors on another page.
+    # Broken by a page that sends the reader of sennit_put(3) to another page for completion, order and errors.
     def test_the_page_of_a_call_repeats_what_its_header_says_of_all_calls(self):
         self.need_groff()
         for name, phrase in {"sennit_put": "Errors of all calls: RANGE", "sennit_channel_query": "move no data and make no system call",

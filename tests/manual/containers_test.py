@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
-"""Tries the rows of docs/manual/containers.md with `unshare` in place of a container runtime.
+"""Tests the rows of docs/manual/containers.md with `unshare` instead of a container runtime.
 
     tests/manual/containers_test.py CASE SENNIT ALLOCATES REGISTERS|RESERVES
 
-ALLOCATES uses allocated memory alone, REGISTERS private memory too, RESERVES more than its control group may have; all
-check their results. Each case gives every rank,
-or the whole job, namespaces of its own. Ends with 77 where the system does not let us make them. What would break it: a
-namespace that Sennit needs its ranks to share, or a page that is wrong about one.
+ALLOCATES uses only allocated memory, REGISTERS also private memory, RESERVES more than its control group allows; all check
+their results. Each case gives every rank, or the whole job, separate namespaces. Ends with 77 if the system does not allow
+that. Broken by a namespace that Sennit's ranks need to share, or by a page that is wrong about one.
 """
 import os
 import subprocess
 import sys
 
 SKIPPED = 77
-LIMIT_MIB = 64  # of a control group; reserving_rank.cpp asks for more
-FORBIDDEN = "private memory cannot be reached"  # what REGISTERS says when it ends with 77
+LIMIT_MIB = 64  # of a control group; reserving_rank.cpp needs more
+FORBIDDEN = "private memory cannot be reached"  # printed by REGISTERS when it ends with 77
 
 
 def skip_unless(*command):
-    """Ends the test where this is not allowed."""
+    """Ends the test if the command is not allowed."""
     result = subprocess.run([*command, "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10,
                             check=False)
     if result.returncode != 0:
@@ -27,7 +26,7 @@ def skip_unless(*command):
 
 
 class Job:
-    """A job of two ranks: `around` stands before the launcher, `inside` before each rank."""
+    """A job of two ranks: `around` is put before the launcher, `inside` before each rank."""
 
     def __init__(self, sennit, around, inside, program, register=""):
         command = [*around, sennit, "run", "-n", "2", "--timeout", "20", *inside, program]
@@ -54,14 +53,14 @@ def both_with(sennit, inside, allocates, registers):
 
 
 def without_copies(sennit, inside, allocates, registers):
-    """The kernel does not copy: what can be moved to where peers map it works, what stays where it is does not."""
+    """The kernel does not copy: memory that can be moved to where peers map it works, other memory does not."""
     both_with(sennit, inside, allocates, registers).must_work()
     Job(sennit, [], inside, registers, register="cma").must_be_forbidden()
 
 
 def user_namespaces(sennit, allocates, registers):
     without_copies(sennit, ["unshare", "--user", "--map-root-user"], allocates, registers)
-    # One for the whole job keeps its ranks together.
+    # One namespace for the whole job keeps its ranks together.
     around = ["unshare", "--user", "--map-root-user"]
     inside_works = Job(sennit, [], [], registers).code == 0
     if inside_works:
@@ -101,7 +100,7 @@ def process_one(sennit, allocates, registers):
 
 
 def own_group():
-    """The folder of this process's control group for memory, version 1 or 2."""
+    """The folder of this process's memory control group, version 1 or 2."""
     with open("/proc/self/cgroup", encoding="ascii") as file:
         for line in file:
             number, controllers, path = line.rstrip("\n").split(":", 2)
@@ -122,7 +121,7 @@ def memory_limit(sennit, _, reserves):
         with open(f"{group}/{limit}", "w", encoding="ascii") as file:
             file.write(str(LIMIT_MIB << 20))
         enter = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
-        for _ in range(3):  # the ranks race for the room
+        for _ in range(3):  # the result depends on which rank reserves first
             Job(sennit, enter, [], reserves).must_work()
     except OSError as error:
         print(f"skipped: the control group has no limit: {error}")

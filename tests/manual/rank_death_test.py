@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the example of the page on ranks that die, and compares its output and exit code with the page.
+"""Runs the example on the page about ranks that die, and compares its output and exit code with the page.
 
     tests/manual/rank_death_test.py PAGE SENNIT PROGRAM
 
-What would break it: a survivor that hangs, that is not told, or that cannot read what the dead rank left; another exit
-code; a page that shows another output.
+Broken by a survivor that hangs, that gets no error, or that cannot read the dead rank's data; by another exit code; by a
+page with another output.
 """
 import re
 import subprocess
@@ -21,7 +21,7 @@ def main():
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=40, check=False)
         if result.returncode != 128 + 9 or "rank 3" not in result.stderr or "signal 9" not in result.stderr:
             wrong.append(f"{options}: exit status {result.returncode}, stderr {result.stderr}")
-        # Without the option the others are ended, and may or may not come so far.
+        # Without the option the other ranks are ended, and may not get that far.
         if options and result.stdout != output:
             wrong.append(f"{options}: printed {result.stdout}")
     print("\n".join(wrong) or "one rank died, the others finished")

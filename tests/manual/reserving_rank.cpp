@@ -1,5 +1,6 @@
-// A rank of two in a control group of 64 MiB (containers_test.py): each reserves 44 MiB, for which
-// alone there is room. Broken by ranks that look once and then take all: the kernel ends them.
+// One of two ranks in a control group of 64 MiB (containers_test.py). Each reserves 44 MiB; there
+// is room for one of them only. Broken by ranks that check once and then take all: the kernel ends
+// them.
 #include <sennit/sennit.h>
 
 #include <cstdio>
@@ -21,7 +22,7 @@ bool run() {
     if (!is(sennit_alloc(SENNIT_TEAM_WORLD, 44 * kMi, 0, SENNIT_ALLOC_RESERVE, &segment),
             SENNIT_ERR_NOMEM, "more than both may have"))
         return false;
-    // What was taken on the way is given back.
+    // Memory that the failed call had taken was given back.
     if (!is(sennit_alloc(SENNIT_TEAM_WORLD, 16 * kMi, 0, SENNIT_ALLOC_RESERVE, &segment), SENNIT_OK,
             "what both may have"))
         return false;

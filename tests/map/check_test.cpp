@@ -1,5 +1,5 @@
-// The check of the copies that `sennit map` times: with a real source of one rank, and one that
-// brings something else.
+// The check of the copies that `sennit map` times: with a real source of one rank, and with
+// sources that copy wrong data or nothing.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ using namespace sennit::bench;
 
 constexpr std::uint64_t kBytes = 64 * 1024;
 
-// Brings what the source has, but for one bit.
+// Copies the source's data with one bit changed.
 class Spoiled final : public MapSource {
   public:
     Spoiled(const MapSource &source, std::uint64_t at) : m_source(source), m_at(at) {}
@@ -50,7 +50,7 @@ TEST(Check, a_copy_that_differs_in_a_bit_is_found) {
         for (const std::uint64_t at : {std::uint64_t{0}, kBytes / 2 + 3, kBytes - 1})
             EXPECT_THROW(check_copy(Spoiled(*made.source, at), "mapped", role, to, 0, kBytes),
                          std::runtime_error);
-        // Right words stand there from a copy before; another place's or way's are not right.
+        // A previous copy left the right words there; words of another place or way are wrong.
         EXPECT_NO_THROW(check_copy(*made.source, "mapped", role, to, 0, kBytes));
         EXPECT_THROW(check_copy(Lazy(), "mapped", role, to, 0, kBytes), std::runtime_error);
         EXPECT_THROW(check_copy(*made.source, "cma", role, to, 0, kBytes), std::runtime_error);

@@ -1,6 +1,6 @@
-// Preloaded into `sennit map` and its jobs: 16 processors. Who binds itself to one of them gets one
-// of the processors that it really may use. hwloc's topology is that of HWLOC_SYNTHETIC, for
-// `sennit map` alone.
+// Preloaded into `sennit map` and its jobs: pretends that there are 16 processors. A process that
+// binds itself to one of them is bound to a processor that it may really use. Only `sennit map`
+// itself uses hwloc's topology from HWLOC_SYNTHETIC.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -14,7 +14,7 @@ enum { kProcessors = 16 };
 static int is_map;
 static cpu_set_t usable;
 
-// Whether the first word of the command line is "map".
+// Checks whether the first word of the command line is "map".
 __attribute__((constructor)) static void start(void) {
     (void)syscall(SYS_sched_getaffinity, 0, sizeof usable, &usable);
     char words[4096] = "";

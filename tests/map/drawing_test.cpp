@@ -1,5 +1,5 @@
-// What `sennit map` draws of machines that hwloc makes up, with values that are made up, too: no
-// figure of such a machine was ever measured.
+// The drawings of `sennit map`, of machines made up by hwloc with made-up values: these figures
+// were never measured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// The first processor of each core.
+// Takes the first processor of each core.
 Machine machine_like(const char *description) {
     hwloc_topology_t topology = nullptr;
     EXPECT_EQ(hwloc_topology_init(&topology), 0);
@@ -42,7 +42,7 @@ MapFigure figure_of(const char *part, const char *way, int from, int to, std::ui
     return figure;
 }
 
-// 40 GB/s where an L3 is shared, 20 elsewhere; by CMA half of it.
+// 40 GB/s between cores that share an L3, 20 elsewhere; half of it by CMA.
 Figures figures_like(const char *description) {
     Figures figures;
     figures.machine = machine_like(description);
@@ -125,7 +125,7 @@ TEST(Groups, the_most_transfers_keep_each_core_copying_once) {
         }
         EXPECT_EQ(from, to);
     }
-    // Package 1 begins with processor 16.
+    // Processor 16 is the first of package 1.
     for (const auto &transfer : groups[1].transfers)
         EXPECT_NE(transfer[0] < 16, transfer[1] < 16);
 }
@@ -142,7 +142,7 @@ TEST(Heat, borders_stand_where_caches_and_nodes_end) {
     const std::string text = heat_text(figures.machine, grids(figures)[0], false);
     const std::vector<std::string> lines = lines_of(text);
     EXPECT_EQ(lines[0], "mapped, 1 MiB: GB/s, 20.0 to 40.0; 9: the most, 0: nothing");
-    // Of 16 cores: L3 after the 4th and 12th, a NUMA node after the 8th.
+    // 16 cores: an L3 ends after the 4th and 12th, a NUMA node after the 8th.
     const std::string row = "      0  9  9  9  9: 5  5  5  5| 5  5  5  5: 5  5  5  5";
     EXPECT_THAT(lines, testing::Contains(row));
     EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
@@ -160,7 +160,7 @@ TEST(Heat, a_few_cores_have_values_and_many_have_narrow_cells) {
     std::size_t longest = 0;
     for (const std::string &line : lines_of(heat_text(many.machine, grids(many)[0], false)))
         longest = std::max(longest, line.size());
-    EXPECT_EQ(longest, 8u + 128 + 1);  // and the border between the packages
+    EXPECT_EQ(longest, 8u + 128 + 1);  // the border between the packages
     EXPECT_THAT(heat_text(few.machine, grids(few)[0], true), HasSubstr("\x1b[48;5;"));
     EXPECT_THAT(heat_text(few.machine, grids(few)[0], false), Not(HasSubstr("\x1b")));
 }
@@ -178,7 +178,7 @@ TEST(Image, it_has_each_map_its_borders_and_no_bare_sign) {
     const std::string image = svg_of(figures_like(kTwoPackages));
     const std::size_t maps = 3;
     EXPECT_EQ(count(image, "<title>"), maps * 16 * 16);
-    // A border is a line down and one across.
+    // A border is a vertical and a horizontal line.
     EXPECT_EQ(count(image, "class=\"domain\""), maps * 2);
     EXPECT_EQ(count(image, "class=\"cache\""), maps * 2 * 2);
     EXPECT_THAT(image, HasSubstr("made up &lt;here&gt;"));

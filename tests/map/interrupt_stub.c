@@ -1,5 +1,5 @@
-// Preloaded into `sennit map`: an interrupt that comes after a job and before the next one, when
-// nothing runs that it could end. SENNIT_TEST_INTERRUPT_AFTER says after how many jobs.
+// Preloaded into `sennit map`: sends an interrupt after a job and before the next one, when no job
+// is running. SENNIT_TEST_INTERRUPT_AFTER is the number of jobs before it.
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -7,7 +7,7 @@
 
 static int jobs_left;
 
-// For this process alone: its jobs must not load it.
+// Only for this process: its jobs must not load the stub.
 __attribute__((constructor)) static void start(void) {
     const char *const after = getenv("SENNIT_TEST_INTERRUPT_AFTER");
     if (after != NULL) jobs_left = atoi(after);
@@ -15,7 +15,7 @@ __attribute__((constructor)) static void start(void) {
     unsetenv("LD_PRELOAD");
 }
 
-// The group of a job gets SIGKILL when the job has ended.
+// A job's group gets SIGKILL when the job has ended.
 int kill(pid_t process, int number) {
     const int result = (int)syscall(SYS_kill, process, number);
     if (process < 0 && number == SIGKILL && jobs_left > 0 && --jobs_left == 0)

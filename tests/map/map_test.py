@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sennit map` on this machine, with tiny rounds: no figure is judged, but that each is what its time says.
+"""`sennit map` on this machine, with few rounds: the figures are not judged, but each must match its time.
 
     map_test.py SENNIT CASE [FOLDER-OF-THE-XPMEM-STUB, or the stub that is preloaded]
 """
@@ -32,7 +32,7 @@ def lines_of(text):
 
 
 def cores(count):
-    """The processors of that many cores of this machine, by hwloc's first ones; ends the test where there are fewer."""
+    """The first `count` processors that this process may use; ends the test if there are fewer."""
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < count:
         print(f"{count} processors are wanted, {len(allowed)} are there")
@@ -49,7 +49,7 @@ def check(figure):
     if figure["map"] in ("pair", "at-once"):
         total = figure["bytes"] * figure.get("transfers", 1)
         assert abs(figure["gb_per_s"] - total / figure["mean_ns"]) < 1e-6 * figure["gb_per_s"], figure
-        # No core moves 2 TB/s: a copy that is faster was none.
+        # No core moves 2 TB/s: a faster copy did not happen.
         assert total / figure["p5_ns"] < 2000 * figure.get("transfers", 1), figure
 
 
@@ -58,13 +58,13 @@ def figures(lines, part):
 
 
 def working_ways(lines):
-    """A system may refuse a way (containers do); then it must say so."""
+    """A system may refuse a way, as containers do; then the output must say so."""
     refused = {line["what"] for line in lines if line["map"] == "left-out"}
     return [way for way in WAYS if way not in refused]
 
 
 def every_pair_of_two_cores_is_measured_by_each_way():
-    """Broken by a pair, a way or a number of transfers that is not there, by an image that is no XML, or one that lacks a map."""
+    """Broken by a missing pair, way or number of transfers, by an image that is not XML, or by one that lacks a map."""
     two = cores(2)
     with tempfile.TemporaryDirectory() as folder:
         image, kept = os.path.join(folder, "map.svg"), os.path.join(folder, "map.json")
@@ -101,7 +101,7 @@ def every_pair_of_two_cores_is_measured_by_each_way():
 
 
 def one_core_is_a_map_too():
-    """Broken by a flag that two ranks on one core wait for in turn, or by transfers to a core that is not there."""
+    """Broken by a flag for which two ranks on one core wait in turn, or by transfers to a core that does not exist."""
     one = cores(1)
     lines = lines_of(run(*words_of(one), "--json").stdout)
     assert not figures(lines, "flag"), "a flag was bounced on one core"
@@ -110,13 +110,13 @@ def one_core_is_a_map_too():
     assert lines[-1]["sentences"][0].startswith(f"Core {one[0]} by itself: "), lines[-1]
 
 
-# Two packages that hwloc makes up; their cores are processors of this machine in turn.
+# Two packages made up by hwloc; their cores are processors of this machine in turn.
 SIXTEEN = {"LD_PRELOAD": STUB, "HWLOC_SYNTHETIC": "package:2 numa:1 l3:1 core:8 pu:1", "HWLOC_THISSYSTEM": "1"}
 
 
 def sixteen_cores_are_a_map_too():
-    """Broken by a rank that does not find its transfer, by a pair or a number of transfers that is left out, or by jobs that need a
-    processor for each rank."""
+    """Broken by a rank that does not find its transfer, by a missing pair or number of transfers, or by jobs that need a processor
+    for each rank."""
     ways = ("mapped", "threads")
     words = ["--bytes", "64K", "--bytes-at-once", "64K", "--rounds", "3", "--rounds-at-once", "3", "--seconds", "40", "--ways", ",".join(ways)]
     lines = lines_of(run(*words, "--json", **SIXTEEN).stdout)
@@ -136,7 +136,7 @@ def sixteen_cores_are_a_map_too():
 
 
 def transfers_for_which_there_was_no_time_are_named():
-    """Broken by a map that is said to be complete when only some numbers of transfers were measured."""
+    """Broken by calling a map complete when only some numbers of transfers were measured."""
     words = ["--parts", "at-once", "--ways", "mapped", "--bytes-at-once", "64K", "--rounds-at-once", "3", "--seconds", "0.1"]
     lines = lines_of(run(*words, "--json", **SIXTEEN).stdout)
     measured = {(line["group"], line["transfers"]) for line in figures(lines, "at-once")}
@@ -152,10 +152,10 @@ def a_sample_has_so_many_pairs():
 
 
 def an_interrupt_keeps_what_was_measured():
-    """Broken by an end without the sentences of what there is, or with ranks that go on (which the watch of the test finds)."""
+    """Broken by an end without the sentences about the figures, or with ranks that go on (which the test's watch finds)."""
     words = ["--cores", str(cores(1)[0]), "--bytes", "64K,64M", "--rounds", "2000", "--seconds", "1000", "--json"]
     with subprocess.Popen([SENNIT, "map", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
-        # The first size has its figures soon; those of the second one are minutes away.
+        # The first size is measured soon; the second would take minutes.
         before = []
         while not figures(before, "pair"):
             before.append(json.loads(process.stdout.readline()))
@@ -176,7 +176,7 @@ def an_interrupt_between_two_jobs_keeps_what_was_measured():
 
 
 def on_terminal(words, **environment):
-    """What a terminal of its own shows of `sennit map`."""
+    """The output of `sennit map` on a new terminal."""
     master, slave = pty.openpty()
     with subprocess.Popen([SENNIT, "map", *words], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
                           env={**os.environ, **environment}) as process:
@@ -203,7 +203,7 @@ def a_terminal_gets_colours_and_the_time_that_is_left():
 
 
 def xpmem_is_measured_where_it_is_there():
-    """With a stand-in for the library, and without one. Broken by a registration that takes another mechanism in silence."""
+    """With a replacement for the library, and without one. Broken by a registration that silently uses another mechanism."""
     words = [*words_of(cores(1)), "--ways", "xpmem", "--json"]
     lines = lines_of(run(*words, LD_LIBRARY_PATH=STUB, XPMEM_STUB="works").stdout)
     assert {line["way"] for line in figures(lines, "pair")} == {"xpmem"}, lines
@@ -222,7 +222,7 @@ def wrong_words_and_other_machines_are_refused():
                   ["--read", "/nowhere"], ["--json", "--read", __file__], ["--frobnicate"]):
         done = run(*words, code=2)
         assert done.stderr.startswith("sennit map: ") and not done.stdout, f"{words}: {done.stderr}"
-    # Never figures of a machine that is made up.
+    # Figures of a made-up machine are never used.
     done = run("--json", code=1, HWLOC_SYNTHETIC="package:2 core:4 pu:1")
     assert "nothing is measured" in done.stderr and not done.stdout, done
     assert "cannot be written" in run("--svg", "/nowhere/map.svg", code=1).stderr

@@ -1,7 +1,8 @@
-// The actor of a segment's words, as its owner's record says (docs/design/atomics.md), and the kind
-// of its memory. No call makes a segment whose actor is the network card yet, or memory that is not
-// the host's, so the record is changed here before a peer attaches the segment. Would break: two
-// actors on a word, which lose each other's updates, and a copy to what is no address here.
+// The actor of a segment's words, as its owner's record names it (docs/design/atomics.md), and the
+// kind of its memory. No call makes a segment with the network card as actor yet, or memory
+// outside the host, so the test changes the record before a peer attaches the segment. Broken by
+// two actors on a word, which lose each other's updates, and by a copy to something that is not an
+// address here.
 #include <sennit/sennit.h>
 
 #include <cstddef>
@@ -64,7 +65,7 @@ class Peer {
     sennit_gptr there_;
 };
 
-// Rank 0 allocates and says whose words they are; rank 1 uses them.
+// Rank 0 allocates and sets the actor; rank 1 uses the memory.
 std::string use_memory_of(AtomicsActor actor, const std::string &paths) {
     Job job(2, paths);
     sennit_gptr shared = SENNIT_GPTR_NULL;
@@ -80,7 +81,7 @@ std::string use_memory_of(AtomicsActor actor, const std::string &paths) {
             if (actor == AtomicsActor::network_card) {
                 peer.atomics_are_refused();
                 peer.transfers_go_on();
-                peer.atomics_are_refused();  // now that the entry is remembered
+                peer.atomics_are_refused();  // again, with the cached entry
             } else {
                 std::uint64_t old = 0;
                 job.expect(sennit_atomic_fetch_add_u64(shared, 1, &old), "fetch_add");
@@ -92,7 +93,8 @@ std::string use_memory_of(AtomicsActor actor, const std::string &paths) {
     return job.fault;
 }
 
-// Broken by a look-up on the quick way, or on that of messages, that does not ask for the actor.
+// Broken by a look-up on the quick path, or on the path of messages, that does not check the
+// actor.
 TEST(actor, words_of_the_network_card_are_refused_to_the_processors_by_every_path) {
     for (const char *paths : {"inproc", "mapped", "sim:lockstep=1"})
         EXPECT_EQ(use_memory_of(AtomicsActor::network_card, paths), "") << paths;
@@ -103,7 +105,7 @@ TEST(actor, words_of_the_processors_are_theirs_by_every_path) {
         EXPECT_EQ(use_memory_of(AtomicsActor::processor, paths), "") << paths;
 }
 
-// Broken by a path that attaches what it cannot reach.
+// Broken by a path that attaches memory it cannot reach.
 TEST(memory_kind, what_is_not_memory_of_the_host_is_refused_by_every_path) {
     for (const char *paths : {"inproc", "mapped", "cma", "sim:lockstep=1"}) {
         Job job(2, paths);
@@ -124,7 +126,7 @@ TEST(memory_kind, what_is_not_memory_of_the_host_is_refused_by_every_path) {
     }
 }
 
-// What a program gets is what the record says by default.
+// Memory of a program has the record's default.
 TEST(actor, every_segment_is_published_with_the_processors_as_its_actor) {
     Job job(1, "inproc");
     job.run([&](int) {

@@ -1,6 +1,6 @@
-// One rank of a job whose files may have 6 MB (ulimit -f). Would break: a memory file that has room
-// for all teams from the start, room for more that other ranks do not find, a lack of room that
-// only some ranks are told of.
+// One rank of a job whose files are limited to 6 MB (ulimit -f). Broken by a memory file with room
+// for all teams from the start, by additional room that other ranks do not find, and by a lack of
+// room that only some ranks are told of.
 #include <sennit/sennit.h>
 
 #include <string>
@@ -27,7 +27,7 @@ int main() {
                SENNIT_OK, "allreduce");
         require(of_all == static_cast<std::uint64_t>(sennit_size()), "all took part");
     }
-    // 13 in the room that is there from the start, 16 in what was made for more.
+    // 13 teams in the initial room, 16 in the additional room.
     require(teams.size() == 29,
             "there is room for 29 teams and not " + std::to_string(teams.size()));
     expect(status, SENNIT_ERR_NOMEM, "one team too many");

@@ -1,4 +1,4 @@
-// The memory limits of machine and control groups, read from folders that are made here.
+// The memory limits of the machine and of control groups, read from folders that the test makes.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ using sennit::memory::memory_check;
 
 constexpr std::uint64_t kMi = 1 << 20;
 
-// A machine of 1024 MiB of which 512 are available, and no control group until a test makes one.
+// A machine of 1024 MiB, 512 MiB of it available, without a control group until a test makes one.
 class Limits : public testing::Test {
   protected:
     void SetUp() override {
@@ -41,7 +41,7 @@ class Limits : public testing::Test {
         return memory_check(bytes, now, LimitPlaces{meminfo.c_str(), own.c_str(), groups.c_str()});
     }
 
-    // What fits and one byte more, in an empty machine (`all`) and now.
+    // Checks the largest size that fits and one byte more, for an empty machine (`all`) and now.
     void expect_bounds(std::uint64_t all, std::uint64_t now) {
         EXPECT_EQ(check(all, false), SENNIT_OK);
         EXPECT_EQ(check(all + 1, false), SENNIT_ERR_NOMEM);
@@ -54,12 +54,12 @@ class Limits : public testing::Test {
 
 }  // namespace
 
-// Broken by kB taken for bytes, or by free memory taken for what is available.
+// Broken by reading kB as bytes, or free memory as available memory.
 TEST_F(Limits, without_a_group_the_machine_is_the_limit) {
     expect_bounds(1024 * kMi, 512 * kMi);
 }
 
-// Broken when swap is forgotten.
+// Broken by ignoring swap.
 TEST_F(Limits, swap_counts) {
     write("meminfo",
           "MemTotal: 1024 kB\nMemAvailable: 512 kB\nSwapTotal: 2048 kB\nSwapFree: 1024 kB\n");
@@ -78,7 +78,7 @@ TEST_F(Limits, the_group_of_the_process_is_the_limit) {
     expect_bounds(100 * kMi, 10 * kMi);
 }
 
-// Broken when only the innermost group is looked at.
+// Broken by reading only the innermost group.
 TEST_F(Limits, a_tighter_group_above_is_the_limit) {
     write("own", "0::/job/step\n");
     write("groups/job/step/memory.max", "max\n");
@@ -88,7 +88,7 @@ TEST_F(Limits, a_tighter_group_above_is_the_limit) {
     expect_bounds(8 * kMi, 4 * kMi);
 }
 
-// Broken when the tightest group is taken for the one that leaves least.
+// Broken by taking the group with the smallest limit instead of the one with the least room left.
 TEST_F(Limits, a_wider_group_that_is_nearly_full_is_the_limit_now) {
     write("own", "0::/job/step\n");
     write("groups/job/step/memory.max", "8388608\n");
@@ -98,7 +98,7 @@ TEST_F(Limits, a_wider_group_that_is_nearly_full_is_the_limit_now) {
     expect_bounds(8 * kMi, 2 * kMi);
 }
 
-// As in a container, which sees its own group at the mount point.
+// A container sees its group at the mount point.
 TEST_F(Limits, the_group_at_the_mount_point_is_found_when_the_path_is_hidden) {
     write("own", "0::/../../hidden/by/the/container\n");
     write("groups/memory.max", "16777216\n");
@@ -106,7 +106,7 @@ TEST_F(Limits, the_group_at_the_mount_point_is_found_when_the_path_is_hidden) {
     expect_bounds(16 * kMi, 16 * kMi);
 }
 
-// The first version of control groups has a hierarchy for memory, and 9223372036854771712 for none.
+// Version 1 of control groups has a hierarchy for memory, and 9223372036854771712 means no limit.
 TEST_F(Limits, groups_of_the_first_version_limit_too) {
     write("own", "9:name=systemd:/\n4:memory:/job\n1:cpu:/\n0::/\n");
     write("groups/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -115,7 +115,7 @@ TEST_F(Limits, groups_of_the_first_version_limit_too) {
     expect_bounds(32 * kMi, 0);
 }
 
-// Broken when the difference wraps around: more may be in use than the limit allows.
+// Broken by a difference that wraps around: more may be in use than the limit allows.
 TEST_F(Limits, a_group_beyond_its_limit_has_nothing_left) {
     write("own", "0::/\n");
     write("groups/memory.max", "4096\n");

@@ -1,7 +1,7 @@
-// One rank of a job with many segments. Prints nothing if they need few mappings. Would break: a
-// mapping for each segment of each peer, of which the kernel allows 65530; addresses of segments
-// that overlap, or that stay when their segment has gone; address
-// space that is lost with each of them.
+// One rank of a job with many segments. Prints nothing if they need few mappings. Broken by a
+// mapping for each segment of each peer, since the kernel allows 65530; by addresses of segments
+// that overlap or that stay mapped after their segment; by address space that is lost with each
+// segment.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ sennit_gptr allocate(std::size_t bytes, std::size_t alignment) {
     return gptr;
 }
 
-// Every rank writes its part of each segment at all ranks, and finds what the others wrote.
+// Every rank writes its part of each segment at all ranks, and checks the others' parts.
 void use(const std::vector<sennit_gptr> &segments) {
     const int size = sennit_size();
     for (std::size_t i = 0; i < segments.size(); ++i)
@@ -72,7 +72,7 @@ int main() {
     const long with_all = count_mappings() - before;
     require(with_all <= 4 * sennit_size() + 20, std::to_string(kSegments) + " segments need " +
                                                     std::to_string(with_all) + " mappings more");
-    // Holes, an alignment above a page, one beyond a huge page, one that is large.
+    // With holes, an alignment above a page, an alignment above a huge page, and a large segment.
     for (int i = 0; i < kSegments; i += 2)
         expect(sennit_free(segments[static_cast<std::size_t>(i)]), SENNIT_OK, "free");
     for (int i = 0; i < kSegments; i += 2)

@@ -1,6 +1,5 @@
-// What a rank remembers of the entries that it found (memory::find_near()).
-// Would break: a put that goes by an entry of another segment, of one that was freed, or of a rank
-// that has ended.
+// A rank's cache of entries (memory::find_near()). Broken by a put that uses an entry of another
+// segment, of a freed segment, or of a rank that has ended.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -14,7 +13,7 @@
 namespace sennit::test {
 namespace {
 
-// True if the pointer is refused by put, get and an atomic operation, and nothing is written.
+// True if put, get and an atomic operation refuse the pointer and write nothing.
 bool is_refused(sennit_gptr gptr, sennit_status wanted) {
     std::uint64_t word = 7;
     return sennit_put(gptr, &word, sizeof word) == wanted &&
@@ -22,7 +21,7 @@ bool is_refused(sennit_gptr gptr, sennit_status wanted) {
            sennit_atomic_fetch_add_u64(gptr, 1, &word) == wanted && word == 7;
 }
 
-// More names than places, gone through in an order that makes them push each other out.
+// More names than places, in an order in which they evict each other.
 TEST(near, every_name_leads_to_its_own_memory_however_many_there_are) {
     constexpr int kRanks = 4;
     constexpr std::size_t kSegments = 3 * kNearEntries / kRanks;
@@ -67,10 +66,10 @@ TEST(near, every_name_leads_to_its_own_memory_however_many_there_are) {
     EXPECT_EQ(job.fault, "");
 }
 
-// A pointer that a program has zeroed has the name that an entry without a segment has.
+// A zeroed pointer has the same name as an entry without a segment.
 TEST(near, a_freed_segment_is_refused_and_so_is_a_zeroed_pointer_at_its_place) {
     constexpr sennit_gptr kZeroed{0, 0, 0};
-    constexpr std::size_t kSegments = kNearEntries;  // some of them have the zeroed one's place
+    constexpr std::size_t kSegments = kNearEntries;  // some share the zeroed pointer's place
     Job job(2, "inproc");
     std::atomic<int> shared{0};
     job.run([&](int rank) {
@@ -80,7 +79,7 @@ TEST(near, a_freed_segment_is_refused_and_so_is_a_zeroed_pointer_at_its_place) {
         for (sennit_gptr &segment : segments) {
             job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment), "alloc");
             const sennit_gptr first = sennit_gptr_at(segment, 0);
-            // That place is kept for the first that takes it.
+            // Keep that place for the first segment that takes it.
             if (&memory::near_place(*current_rank(), first) == &zeroed_place &&
                 zeroed_place.load(std::memory_order_relaxed) != nullptr)
                 continue;
@@ -95,7 +94,7 @@ TEST(near, a_freed_segment_is_refused_and_so_is_a_zeroed_pointer_at_its_place) {
                 job.note("a freed segment was used");
         if (!is_refused(kZeroed, SENNIT_ERR_ARG) || !is_refused(SENNIT_GPTR_NULL, SENNIT_ERR_ARG))
             job.note("a null pointer was followed");
-        // Where they lay there are others now.
+        // Other segments use their addresses now.
         for (sennit_gptr &segment : segments) {
             const sennit_gptr before = segment;
             job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment), "alloc");
@@ -116,7 +115,7 @@ TEST(near, nothing_is_remembered_of_a_rank_that_has_ended) {
         while (step != wanted)
             std::this_thread::yield();
     };
-    // Another thread of the rank, which lives on.
+    // Another thread, which lives longer than the rank.
     std::thread other([&] {
         wait_for(1);
         EXPECT_EQ(sennit_thread_attach(0), SENNIT_OK);

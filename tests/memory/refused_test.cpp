@@ -1,4 +1,4 @@
-// Segments that a network refuses when they are about to go live.
+// Segments that a network refuses when they are published.
 #include <sennit/sennit.h>
 #include <sys/mman.h>
 
@@ -17,8 +17,8 @@ sennit_status refuse(void *, const SegmentRecord &record, std::uint32_t) {
     return fail(SENNIT_ERR_FABRIC, "refused by the test");
 }
 
-// Broken by a segment that is unmapped by itself in a window of the memory file: whoever gets its
-// addresses next loses them when the window goes.
+// Broken by unmapping a segment inside a window of the memory file separately: the next user of
+// its addresses would lose them when the window is unmapped.
 TEST(refused_segments, the_addresses_stay_with_their_window) {
     Job job(1, "self");
     job.run([&](int) {

@@ -1,7 +1,5 @@
-/* A program with MPI that another project might write, compiled by its mpicc: each rank of a
- * communicator puts its number into the memory of the next one. Exit status 1 says that a call
- * failed.
- */
+/* A program with MPI, as another project might write it, compiled by its mpicc: each rank of a
+ * communicator puts its number into the memory of the next rank. Exit status 1: a call failed. */
 #include <mpi.h>
 #include <sennit/sennit.h>
 #include <sennit/sennit_mpi.h>

@@ -1,6 +1,5 @@
-/* A program in C that another project might write: each rank puts its number into the memory of the
- * next one. Exit status 1 says that a call failed, 2 that the library is not that of the headers.
- */
+/* A C program as another project might write it: each rank puts its number into the memory of the
+ * next rank. Exit status 1: a call failed; 2: the library does not match the headers. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <string.h>

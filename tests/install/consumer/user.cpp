@@ -1,4 +1,5 @@
-// The same in C++20, with exceptions: a call that fails throws, and a fetch_add counts the ranks.
+// The same as user.c in C++20, with exceptions: a failing call throws, and a fetch_add counts the
+// ranks.
 #include <sennit/sennit.h>
 
 #include <cstdint>

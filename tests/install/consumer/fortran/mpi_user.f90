@@ -1,5 +1,5 @@
-! A program with MPI in Fortran that another project might write: each rank of a communicator puts its number into the memory of
-! the next one. With "use mpi" in place of mpi_f08 it is one for sennit_mpi_integer.f90.
+! A Fortran program with MPI, as another project might write it: each rank of a communicator puts its number into the memory of the
+! next rank. With "use mpi" instead of mpi_f08 it is a program for sennit_mpi_integer.f90.
 program mpi_user
   use iso_c_binding
   use mpi_f08

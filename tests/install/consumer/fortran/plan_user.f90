@@ -1,5 +1,5 @@
-! A program with plans of MPI's calls that another project might write: each of two ranks sends its number to the other. With "use mpi"
-! in place of mpi_f08 it is one for sennit_mpi_plan_integer.f90.
+! A program with plans of MPI's calls, as another project might write it: each of two ranks sends its number to the other. With "use
+! mpi" instead of mpi_f08 it is a program for sennit_mpi_plan_integer.f90.
 program plan_user
   use mpi_f08
   use sennit

@@ -1,4 +1,4 @@
-! A program in Fortran that another project might write: each rank puts its number into the memory of the next one.
+! A Fortran program as another project might write it: each rank puts its number into the memory of the next rank.
 program user
   use iso_c_binding
   use sennit

@@ -1,5 +1,5 @@
-! A program for ZCom in Fortran that another project might write: each of two ranks hands its number to the other. With "use mpi" in
-! place of mpi_f08 it is one for sennit_zcom_integer.f90.
+! A Fortran program with ZCom, as another project might write it: each of two ranks hands its number to the other. With "use mpi"
+! instead of mpi_f08 it is a program for sennit_zcom_integer.f90.
 program zcom_user
   use iso_c_binding
   use mpi_f08

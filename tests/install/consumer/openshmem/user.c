@@ -1,4 +1,4 @@
-/* What another project builds for OpenSHMEM: each PE tells the next one its number. */
+/* An OpenSHMEM program of another project: each PE sends its number to the next PE. */
 #include <shmem.h>
 #include <stdio.h>
 
