@@ -1,7 +1,7 @@
-// Messages that are counted in the epoch that their owner is in (SENNIT_EPOCH_CURRENT, decision
-// 0005), by senders that load and store reach the slots from: all orders of the steps of an owner
-// and two senders are tried, with the library's own arithmetic. A sender that adds first and looks
-// afterwards must be found out, and one that does not look at the epoch again.
+// Messages that count in their owner's present epoch (SENNIT_EPOCH_CURRENT, decision 0005), from
+// senders that reach the slots by load and store. Tries all orders of the steps of an owner and
+// two senders, with the library's own arithmetic. Must find the mistake of a sender that adds
+// first and looks afterwards, and of one that does not read the epoch again.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,13 +19,12 @@ using sennit::signal::slot_of;
 using sennit::signal::value_of;
 
 constexpr int kSenders = 2;
-constexpr unsigned kMostEpochs = 9;  // values of few bits come round
+constexpr unsigned kMostEpochs = 9;  // counters of few bits wrap around
 
 enum class How : std::uint8_t {
-    compares,  // loads the epoch, the slot, and the epoch again; exchanges the slot if it is still
-               // that
-    looks_once,  // the same without the second look at the epoch
-    adds_first   // loads the epoch, adds, and takes it back where the epoch was complete before
+    compares,    // loads epoch, slot and epoch again; exchanges the slot if it is unchanged
+    looks_once,  // the same without the second load of the epoch
+    adds_first   // loads the epoch, adds, and undoes that if the epoch was complete before
 };
 enum class At : std::uint8_t { begin, has_epoch, has_slot, has_room, too_many };
 
@@ -40,9 +39,9 @@ struct Sender {
 };
 
 struct State {
-    std::uint8_t epoch = 0;  // the owner's
+    std::uint8_t epoch = 0;  // the owner's epoch
     std::array<std::uint64_t, 2> slots{};
-    std::array<std::uint8_t, kMostEpochs + 1> landed{};  // messages, as their senders take it
+    std::array<std::uint8_t, kMostEpochs + 1> landed{};  // messages by their senders' epoch
     std::array<Sender, kSenders> senders{};
 
     auto key() const {
@@ -53,8 +52,8 @@ struct State {
 
 struct Search {
     const How how;
-    const unsigned events;    // that an epoch expects
-    const unsigned messages;  // of each sender
+    const unsigned events;    // events in an epoch
+    const unsigned messages;  // messages of each sender
     std::set<State> seen;
     std::deque<State> left;
     std::string fault;
@@ -81,7 +80,7 @@ struct Search {
         reach(state);
     }
 
-    // The signal has fired: one too many, if the owner is still in that epoch.
+    // The signal has fired: the message is one too many if the owner is still in that epoch.
     void refuse_or_retry(State state, int number) {
         Sender &sender = state.senders[static_cast<std::size_t>(number)];
         sender.at = At::begin;

@@ -1,15 +1,15 @@
-// Searches what can happen to messages whose events come in completion data, with the library's own
-// functions (signal/message_numbers.hpp) for both ends: one sender, an owner, one signal of one
-// event an epoch, messages in one or two parts, each by a rail of its own. Rails fail under a part
-// when it has come or not, what lies unread at the owner is lost, is read late, or both; tasks
-// overtake each other. Where the messages name no epoch, their sender looks at none: what finds
-// that the epoch has its event is refused.
+// Searches all runs of messages whose events come in completion data, with the library's own
+// functions (signal/message_numbers.hpp) for both ends: one sender, one owner, one signal with one
+// event per epoch, messages in one or two parts, each by its own rail. A rail can fail under a part
+// before or after it has arrived; events that lie unread at the owner can be lost, read late, or
+// both; tasks overtake each other. If messages name no epoch, their sender does not check the
+// epoch: a message that finds the epoch complete is refused.
 // docs/design/decisions/0005-notified-puts-in-one-message.md has the rules.
 //
-// Shown, in all orders: the owner is told once of each message, when all of its data is there;
-// nothing lands in what the owner has been told of before its next reset; a message that has failed
-// adds nothing; all ends; an event that comes before a reset is not counted after it where its
-// message names no epoch. Each rule that is broken on purpose is found.
+// Shown, for all orders: the owner is told once of each message, when all of its data is there; no
+// data lands in an epoch between the owner's notice of it and the next reset; a failed message adds
+// nothing; everything ends; if a message names no epoch, an event that comes before a reset is not
+// counted after it. Each rule that is broken on purpose is found.
 //
 // Assumed, and not searched: a provider reports each event at most once (decision 0005, Failures).
 #include <gtest/gtest.h>
@@ -28,19 +28,19 @@ namespace {
 
 enum class Mistake : std::uint8_t {
     none,
-    repeats_unasked,         // data goes again without a question to the owner
-    takes_closed,            // the owner takes events of a message that it has been asked about
-    ends_undelivered,        // the task goes before all data is there
-    adds_whole,              // the task adds the message, and not what is missing
-    ignores_numbers,         // events are taken for whichever message the place has
-    reuses_at_once,          // a place is free when the task is sent
-    forgets_failed,          // no task tells of a message that has failed
-    one_number_for_a_place,  // a place has the same number each time
-    forgets_refused,         // an event that finds no room leaves its message to the task
-    reads_after_reset        // a reset leaves events that have come for later
+    repeats_unasked,         // data is sent again without a question to the owner
+    takes_closed,            // the owner takes events of a message after its answer about it
+    ends_undelivered,        // the task goes before all data has arrived
+    adds_whole,              // the task adds the whole message instead of the missing part
+    ignores_numbers,         // an event counts for whichever message uses the place
+    reuses_at_once,          // a place is reused as soon as the task is sent
+    forgets_failed,          // no task reports a failed message
+    one_number_for_a_place,  // a place always has the same number
+    forgets_refused,         // after an event that finds no room, the task still adds the message
+    reads_after_reset        // a reset leaves events that have already come unread
 };
 
-constexpr unsigned kNumberBits = 2;  // one place, and four numbers for it
+constexpr unsigned kNumberBits = 2;  // one place with four numbers
 constexpr int kMessages = 3;
 constexpr int kParts = 2;
 constexpr unsigned kEventBits = 1;
@@ -48,9 +48,9 @@ constexpr unsigned kEventBits = 1;
 enum class PartState : std::uint8_t {
     none,
     out,     // with the transport
-    landed,  // the data is there, and its event at the owner; the sender has not heard
+    landed,  // data and event are at the owner; the sender does not know yet
     asks,    // its rail has failed under it
-    again,   // plain, with the transport
+    again,   // sent again without its event, with the transport
     done,
     failed
 };
@@ -60,46 +60,46 @@ enum class TaskState : std::uint8_t { none, out, carried_out, over };
 struct SentPart {
     PartState state;
     EventState event;
-    bool has_data;         // at the owner
-    std::uint8_t came_in;  // 1 + the epoch in which its event came; 0: it came not, or too late
+    bool has_data;         // has arrived
+    std::uint8_t came_in;  // 1 + the epoch in which its event came; 0: no event, or too late
 };
 struct SentMessage {
     bool is_begun;
     bool fails;       // its second part is refused
-    bool has_failed;  // and the sender knows
+    bool has_failed;  // the sender knows that it failed
     SentPart parts[kParts];
     TaskState question;
-    bool was_whole;  // its answer
+    bool was_whole;  // the question's answer
     TaskState end;
     bool is_refused;
-    std::uint8_t counted;  // how often
+    std::uint8_t counted;  // number of times
 };
 
-// All of it is compared byte by byte.
+// States are compared byte by byte.
 struct World {
     SentMessages sent;
     ArrivingMessage arriving[kMostPlaces];
     std::uint64_t slot[2];
     std::uint32_t numbers[kMessages];
     SentMessage messages[kMessages];
-    std::uint8_t epoch;  // of the owner
-    std::uint8_t told;   // epochs of which it has been told
+    std::uint8_t epoch;  // the owner's epoch
+    std::uint8_t told;   // number of epochs that the owner was told of
     std::uint8_t losses_left;
-    bool is_told;  // of this epoch, and has not reset
+    bool is_told;  // the owner was told of this epoch and has not reset
 };
 
 struct Setting {
     Mistake mistake;
     int parts;
-    int failing;              // message, or -1
-    bool is_current = false;  // the messages are of the epoch that the owner is in
+    int failing;              // a message, or -1
+    bool is_current = false;  // messages name no epoch: they count in the owner's present epoch
 };
 
 class Search {
   public:
     explicit Search(const Setting &setting) : setting_(setting) {}
 
-    // Empty: nothing is wrong.
+    // Returns "" or the fault.
     std::string run() {
         World first;
         std::memset(static_cast<void *>(&first), 0, sizeof first);
@@ -145,7 +145,7 @@ class Search {
         reset(now);
     }
 
-    // The owner lets in its epoch and the next one.
+    // The owner accepts messages for its epoch and the next one.
     void begin(const World &now, int i) {
         if (now.messages[i].is_begun || (i > 0 && !now.messages[i - 1].is_begun) ||
             (!setting_.is_current && epoch_of(i) > now.epoch + 1u))
@@ -191,7 +191,7 @@ class Search {
             next.messages[i].parts[part].event = EventState::unread;
             push(next);
             if (now.losses_left == 0) return;
-            next = now;  // its rail fails before it has come
+            next = now;  // the rail fails before the part has arrived
             --next.losses_left;
             next.messages[i].parts[part].state = PartState::asks;
             push(next);
@@ -201,15 +201,15 @@ class Search {
             next.messages[i].parts[part].state = PartState::done;
             push(next);
             if (now.losses_left == 0) return;
-            next = now;  // the rail fails, and the event is still at the owner
+            next = now;  // the rail fails, and the event stays at the owner
             --next.losses_left;
             next.messages[i].parts[part].state = PartState::asks;
             push(next);
             if (it.event != EventState::unread) return;
-            lose(&next.messages[i].parts[part]);  // or goes with the rail
+            lose(&next.messages[i].parts[part]);  // or the event is lost with the rail
             push(next);
         }
-        // The rail fails for somebody else, and what lies there unread goes with it.
+        // The rail fails because of another transfer, and the unread event is lost with it.
         if (it.state == PartState::done && it.event == EventState::unread && now.losses_left != 0) {
             World next = now;
             --next.losses_left;
@@ -237,7 +237,7 @@ class Search {
         }
     }
 
-    // The owner has heard, if the signal has fired.
+    // Tells the owner if the signal has fired.
     void look(World *next) {
         const std::uint64_t value = value_of(next->slot[slot_of(next->epoch)], 1, next->epoch);
         expect(!is_overflown(value, kEventBits), "more events than were sent");
@@ -258,7 +258,7 @@ class Search {
         return !is_surplus(value_of(now.slot[slot_of(now.epoch)], 1, now.epoch), 1, 1, kEventBits);
     }
 
-    // The whole message is in the epoch, and the data that it came with.
+    // The whole message counts in this epoch; checks that its data came in the same one.
     void note_counted(World *next, int i, std::uint64_t epoch) {
         SentMessage &it = next->messages[i];
         ++it.counted;
@@ -271,7 +271,7 @@ class Search {
         }
     }
 
-    // An event at the owner, also late.
+    // The owner reads an event, possibly late.
     void read(const World &now, int i, int part) {
         if (now.messages[i].parts[part].event != EventState::unread) return;
         World next = now;
@@ -317,7 +317,7 @@ class Search {
             question = TaskState::out;
             return push(next);
         }
-        // It is asked again for a piece that fails later.
+        // There is one question per message: a part that fails later uses the same answer.
         if (question == TaskState::out) {
             next.messages[i].was_whole = close_message(next.arriving[0], kWholeMessage);
             question = TaskState::carried_out;
@@ -388,10 +388,10 @@ class Search {
         }
     }
 
-    // One epoch more than there are messages is never told.
+    // The last epoch has no further reset: one epoch more would have no message.
     void reset(const World &now) {
         if (!now.is_told || now.epoch + 1 == kMessages) return;
-        // It reads first what lies there: see signal/wait.cpp.
+        // A reset first reads the events that have come (signal/wait.cpp).
         for (const SentMessage &message : now.messages)
             for (const SentPart &part : message.parts)
                 if (setting_.is_current && !has(Mistake::reads_after_reset) &&
@@ -404,7 +404,7 @@ class Search {
         push(next);
     }
 
-    // Where nothing can happen any more.
+    // Checks a state in which nothing more can happen.
     void check_end(const World &now) {
         if (setting_.is_current) return check_end_of_current(now);
         const int all = setting_.failing >= 0 ? setting_.failing : kMessages;

@@ -1,6 +1,6 @@
-// The counters of a signal, by the functions that the library uses (src/signal/counters.hpp): every
-// order in which parts of messages can arrive, within bounds; random ones beyond them against a
-// count of what is missing; and rules with a mistake in them, each of which must be found.
+// The counters of a signal, with the library's own functions (src/signal/counters.hpp): every
+// order in which parts of messages can arrive, within bounds; random orders beyond them, compared
+// with a count of the missing parts; and rules with a mistake, each of which must be found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace {
 
 constexpr unsigned kEpochs = 3;
 
-// One epoch of a run: into how many parts each of its messages is split.
+// One epoch of a run: the number of parts of each message.
 using Splits = std::vector<unsigned>;
 
-// All multisets of `events` splits up to `most`.
+// All multisets of `events` splits with up to `most` parts.
 std::vector<Splits> all_splits(unsigned events, unsigned most) {
     std::vector<Splits> all;
     const std::function<void(Splits)> extend = [&](Splits begun) {
@@ -40,15 +40,15 @@ std::vector<Splits> all_splits(unsigned events, unsigned most) {
     return all;
 }
 
-// What has arrived of an epoch: further parts are all alike, so their number is enough.
+// The arrivals of an epoch. Further parts are all alike, so their number is enough.
 struct Arrived {
     unsigned firsts = 0;  // bit i: the first part of message i
     unsigned further = 0;
 };
 
-// Searches all orders of arrival of one choice of splits. Parts of all messages are on their way
-// from the start, from as many senders as one likes; those that the rules do not count yet wait,
-// and a receiver resets whenever it may.
+// Searches all orders of arrival for one choice of splits. Parts of all messages are on their way
+// from the start, from any number of senders; parts that the rules do not count yet wait, and the
+// receiver resets whenever it may.
 template <class R>
 class Search {
   public:
@@ -66,7 +66,7 @@ class Search {
         seen_.resize(std::size_t{sizes_[0]} * sizes_[1] * sizes_[2] * (kEpochs + 1));
     }
 
-    // Empty, or what is wrong.
+    // Returns "" or the fault.
     std::string run() {
         visit(State{});
         while (!open_.empty() && wrong_.empty()) {
@@ -120,7 +120,7 @@ class Search {
         }
         for (unsigned epoch = 0; epoch < kEpochs; ++epoch) {
             if (!R::counted(epoch, state.receiver)) {
-                // What is not counted is reported, as what it is.
+                // An event that is not counted must be reported correctly, as early or late.
                 if (is_early(epoch, state.receiver) != (epoch > state.receiver))
                     wrong_ = "is reported wrongly";
                 continue;
@@ -174,8 +174,8 @@ Result search_all(unsigned most_events, unsigned most_parts) {
     return result;
 }
 
-// Broken by counters that meet in one slot, parts that are told apart by less, or a start of an
-// epoch that forgets what came early.
+// Broken by two counters in one slot, by tags that are too narrow, or by the start of an epoch
+// that forgets early events.
 TEST(SignalCounters, fire_when_all_has_come_in_every_order_and_never_before) {
     const Result result = search_all<Rules>(3, 4);
     EXPECT_EQ(result.runs, 64u + 1000u + 8000u);
@@ -184,7 +184,7 @@ TEST(SignalCounters, fire_when_all_has_come_in_every_order_and_never_before) {
     RecordProperty("states", std::to_string(result.states));
 }
 
-// A search that passed rules with a mistake would show nothing.
+// Without it: a search that accepts wrong rules would show nothing.
 TEST(SignalCounters, every_planted_mistake_is_found) {
     EXPECT_GT(search_all<OneSlot>(2, 2).wrong, 0u);
     EXPECT_GT(search_all<TagOfOneBit>(2, 2).wrong, 0u);
@@ -194,32 +194,32 @@ TEST(SignalCounters, every_planted_mistake_is_found) {
     EXPECT_GT(search_all<ResetByStore>(2, 2).wrong, 0u);
 }
 
-// Senders that look at the epoch and add later, two of them, one message too many among them. Each
-// step is one instant; between any two of a sender the others and the receiver may go on. Before a
-// reset the receiver looks whether a message was refused, unless kMistake leaves that out.
+// Two senders, which look at the epoch and add later; one message is too many. Each step is one
+// instant; between any two steps of a sender the other sender and the receiver may take steps.
+// Before a reset the receiver checks whether a message was refused, unless kMistake omits that.
 enum class Mistake : std::uint8_t { none, tells_nobody, forgets_by_reset };
 template <Mistake kMistake>
 class SenderSearch {
   public:
-    // Of each sender the epochs of its messages, in its order.
+    // The epochs of each sender's messages, in the order of sending.
     SenderSearch(std::uint32_t events, const std::array<std::vector<unsigned>, 2> &messages)
         : events_(events), bits_(event_bits_of(events)), messages_(messages) {}
 
     void run() { step(State{}); }
     std::uint64_t ends() const { return ends_; }
-    // Messages that were refused, in each run to its end: the fewest and the most.
+    // The fewest and the most refused messages over all complete runs.
     unsigned fewest_refused = UINT32_MAX;
     unsigned most_refused = 0;
     bool fired_early = false;
-    // A message was taken back, and the receiver has not heard of it and will not; or hears of one
-    // that was not.
+    // A message was taken back and the receiver never learns of it, or the receiver is told of a
+    // message that was not taken back.
     bool is_untold = false;
     bool is_told_wrongly = false;
 
   private:
     enum class At : std::uint8_t { look, add, take_back, tell };
     struct Sender {
-        unsigned next = 0;  // message
+        unsigned next = 0;  // index of its next message
         At at = At::look;
     };
     struct State {
@@ -260,7 +260,7 @@ class SenderSearch {
             went_on |= send(state, i);
         if (went_on) return;
         ++ends_;
-        // What is not told yet is by the next reset, or a wait that finds nothing.
+        // The next reset, or a wait that finds nothing, reports the rest.
         const unsigned told = state.told + (state.refused_word != 0 ? 1 : 0);
         is_untold |= told < state.taken_back;
         is_told_wrongly |= told > state.taken_back;
@@ -279,7 +279,7 @@ class SenderSearch {
                 if (is_counted(epoch, state.receiver)) {
                     changed.at = At::add;
                 } else if (is_early(epoch, state.receiver)) {
-                    return false;  // told so, and comes again
+                    return false;  // the sender gets SIGNAL_EARLY and tries again
                 } else {
                     ++next.refused;
                     changed = Sender{sender.next + 1, At::look};
@@ -318,7 +318,7 @@ using Messages = std::array<std::vector<unsigned>, 2>;
 const std::vector<Messages> kTooMany = {
     {{{0, 0}, {0}}}, {{{0, 0, 0}, {1, 1}}}, {{{0, 0}, {0, 1, 1}}}, {{{0, 1, 1}, {0, 1}}}};
 
-// Broken by a count whose sender does not look at what it found there, or does not tell the owner.
+// Broken by a sender that does not check the count that it found, or that does not tell the owner.
 TEST(SignalCounters, a_look_that_is_old_does_no_harm_and_one_message_too_many_is_told_to_both) {
     const std::vector<Messages> legal = {
         {{{0, 1}, {0, 1}}}, {{{0, 0, 1}, {1}}}, {{{0, 0, 1, 1}, {}}}, {{{0, 1, 1}, {0}}}};
@@ -351,20 +351,20 @@ bool leaves_owner_untold() {
     });
 }
 
-// A search that passed an owner who hears nothing would show nothing.
+// Without it: a search that accepts an untold owner would show nothing.
 TEST(SignalCounters, a_refusal_that_does_not_reach_the_owner_is_found) {
     EXPECT_TRUE(leaves_owner_untold<Mistake::tells_nobody>());
     EXPECT_TRUE(leaves_owner_untold<Mistake::forgets_by_reset>());
 }
 
-// What is missing, counted plainly.
+// A plain count of the missing events and parts.
 struct Oracle {
     std::int64_t events;
     std::int64_t parts = 0;
     bool is_whole() const { return events == 0 && parts == 0; }
 };
 
-// The event as its receiver has it, of what the network brought: as many bits as the layout has.
+// The event as the receiver gets it from the network: cut to the bits of the layout.
 CarriedEvent carried(const CarriedLayout &layout, const CarriedEvent &event) {
     transport::EventData data = pack(layout, event);
     data.low &= low_mask(layout.bits);
@@ -372,9 +372,9 @@ CarriedEvent carried(const CarriedLayout &layout, const CarriedEvent &event) {
     return unpack(layout, data);
 }
 
-// Broken by addends that reach into the bits of their neighbours for some N or K, or by fields of
-// the completion data that do: for each width of it, messages in as many parts as it can say, and
-// in few. Further parts come many at a time, between which nothing is looked at.
+// Broken by addends that overflow into neighbouring bits for some N or K, or by fields of the
+// completion data that do. For each width of the data, messages have as many parts as it can
+// encode, or few. Further parts come many at a time, without checks between them.
 TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_parts) {
     constexpr int kLayouts = std::size(kCarriedLayouts) - 1;
     std::mt19937_64 random(4711);
@@ -388,7 +388,7 @@ TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_p
         const std::uint64_t receivers = epoch - (epoch == 0 ? 0 : random() % 2);
         CarriedEvent event{static_cast<std::uint32_t>(random() & 255), 0, epoch,
                            static_cast<std::uint32_t>(random() & low_mask(layout.index_bits))};
-        // What one that comes with this code adds.
+        // The addend of an event with this code.
         const auto added = [&](std::uint64_t code) {
             event.code = code;
             const CarriedEvent come = carried(layout, event);
@@ -397,13 +397,13 @@ TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_p
             EXPECT_EQ(epoch_of_tag(come.tag, receivers, layout.tag_bits), epoch);
             return addend_of(layout, come, bits, 1);
         };
-        // Of all messages together there is room for this many further parts, less one.
+        // The number of further parts that fit into all messages together, less one.
         const std::uint64_t room = ((std::uint64_t{1} << (63 - bits)) - 1) / events;
         const std::uint64_t most = std::min<std::uint64_t>(most_parts(layout), room + 1);
         std::uint64_t counter = 0 - events * (epoch / 2);
         Oracle oracle{events};
         std::vector<std::uint64_t> firsts;
-        std::uint64_t further = 0;  // that have not come
+        std::uint64_t further = 0;  // further parts still to come
         for (std::uint32_t i = 0; i < events; ++i) {
             const std::uint64_t few = std::min<std::uint64_t>(most, 4);
             const std::uint64_t parts =
@@ -444,8 +444,8 @@ TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_p
     }
 }
 
-// The bound of the proof in docs/design/signals.md: with so many further parts together a signal
-// fires although they are missing, with one less it does not, whatever the order.
+// The bound of the proof in docs/design/signals.md: with this many further parts together a signal
+// fires although they are missing; with one less it does not, in any order.
 TEST(SignalCounters, the_bound_of_all_parts_together_is_the_one_that_is_documented) {
     for (unsigned bits = 1; bits <= 32; ++bits) {
         const std::uint64_t bound = std::uint64_t{1} << (63 - bits);
@@ -458,8 +458,8 @@ TEST(SignalCounters, the_bound_of_all_parts_together_is_the_one_that_is_document
     }
 }
 
-// Broken by a tag that is compared by its size, or across its end: within half of its width it
-// tells the owner how far ahead or behind an event is, whatever the owner's epoch.
+// Broken by comparing tags by size, or across the wrap-around: within half of its range a tag
+// tells the owner how far ahead or behind an event is, for any epoch of the owner.
 TEST(SignalCounters, tags_tell_as_much_as_whole_numbers_within_their_width) {
     for (const unsigned bits : tag_widths()) {
         const std::uint64_t half = low_mask(bits) / 2 + 1;
@@ -476,7 +476,7 @@ TEST(SignalCounters, tags_tell_as_much_as_whole_numbers_within_their_width) {
                     }
                 }
                 ASSERT_EQ(seen(receivers + half), receivers + half);
-                // Beyond that it is taken for another one: what the narrow layouts lose.
+                // Beyond that it is taken for another epoch: the price of the narrow layouts.
                 if (bits < 64) {
                     ASSERT_NE(seen(receivers + half + 1), receivers + half + 1);
                 }

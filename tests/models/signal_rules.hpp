@@ -1,5 +1,5 @@
-// The rules by which a signal counts, as the library has them, and such with a mistake each: for
-// the searches beside it.
+// The library's rules for counting signals, and rules with one mistake each, for the searches in
+// this folder.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sennit::signal::searched {
 
-// The rules as they are, and those with one mistake each.
+// The correct rules; the types below have one mistake each.
 struct Rules {
     static unsigned slot(std::uint64_t epoch) { return slot_of(epoch); }
     static bool counted(std::uint64_t epoch, std::uint64_t receivers) {
@@ -24,7 +24,7 @@ struct Rules {
     static std::uint64_t start(std::uint32_t events, std::uint64_t epoch) {
         return armed(events, epoch);
     }
-    // What a reset does to the slot of the epoch that begins.
+    // The action of a reset on the slot of the epoch that begins.
     static void reset(std::uint64_t *, unsigned) {}
 };
 struct OneSlot : Rules {
@@ -57,7 +57,7 @@ struct ResetByStore : Rules {
     static void reset(std::uint64_t *slots, unsigned slot) { slots[slot] = 0; }
 };
 
-// What a search over many configurations has found.
+// The result of a search over many configurations.
 struct Result {
     std::uint64_t runs = 0;
     std::uint64_t wrong = 0;
@@ -65,7 +65,7 @@ struct Result {
     std::string first;
 };
 
-// Of the tags that the layouts of completion data have.
+// The widths of the tags in the layouts of completion data.
 inline std::vector<unsigned> tag_widths() {
     std::vector<unsigned> widths;
     for (const CarriedLayout &layout : kCarriedLayouts)

@@ -1,5 +1,5 @@
-// Signals with two senders whose messages are in parts: every program of these, and every order in
-// which both look, send, and their parts arrive, by the functions that the library uses.
+// Signals with two senders whose messages are split into parts: every program, and every order in
+// which the senders look and send and the parts arrive, with the library's own functions.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,17 +18,18 @@ constexpr unsigned kEpochs = 3;
 constexpr unsigned kSenders = 2;
 constexpr unsigned kMostParts = 4;
 
-// Each sender sends its messages in the order of their epochs and looks before each. The parts of a
-// message come in any order, also after the call that sent them; the owner judges each by its tag,
-// of each width that there is. Which sender sends a message, and in how many parts, is chosen when
-// it is sent, so one search is over all programs with so many messages in each epoch.
+// Each sender sends its messages in the order of their epochs and looks at the epoch before each.
+// The parts of a message arrive in any order, also after the call that sent them; the owner judges
+// each part by its tag, for every width of tags. The sender of a message and its number of parts
+// are chosen when it is sent, so one search covers all programs with this number of messages per
+// epoch.
 template <class R>
 class SplitSearch {
   public:
     SplitSearch(std::uint8_t events, unsigned most_parts)
         : events_(events), most_parts_(most_parts), bits_(event_bits_of(events)) {}
 
-    // Empty, or what is wrong.
+    // Returns "" or the fault.
     std::string run() {
         State begin{};
         for (Epoch &epoch : begin.epochs)
@@ -44,10 +45,10 @@ class SplitSearch {
     std::uint64_t states() const { return seen_.size(); }
 
   private:
-    // Of its messages. Further parts are all alike.
+    // The messages of an epoch. Further parts are all alike.
     struct Epoch {
         std::uint8_t unsent;
-        std::uint8_t firsts[kMostParts];  // first parts under way, by parts of the message less one
+        std::uint8_t firsts[kMostParts];  // first parts under way, by number of parts - 1
         std::uint8_t further;             // further parts under way
     };
     struct State {
@@ -55,7 +56,7 @@ class SplitSearch {
         Epoch epochs[kEpochs];
         std::uint8_t last[kSenders];  // epoch of the last message
         std::uint8_t receiver;
-        std::uint8_t unused[3];  // 0: all bytes count
+        std::uint8_t unused[3];  // must be 0: states are compared byte by byte
         bool operator==(const State &other) const { return bytes() == other.bytes(); }
         std::string_view bytes() const {
             return {reinterpret_cast<const char *>(this), sizeof *this};
@@ -100,7 +101,7 @@ class SplitSearch {
             if (is_under_way(state.epochs[epoch])) is_stuck = false;
             arrive(state, epoch);
             if (state.epochs[epoch].unsent == 0 || !R::counted(epoch, state.receiver)) continue;
-            // Of another epoch there may be nothing to send.
+            // There may be nothing to send for another epoch.
             if (epoch == state.receiver) is_stuck = false;
             for (unsigned sender = 0; sender < kSenders; ++sender)
                 send(state, epoch, sender);
@@ -117,7 +118,7 @@ class SplitSearch {
             --counts.unsent;
             ++counts.firsts[parts - 1];
             counts.further = static_cast<std::uint8_t>(counts.further + parts - 1);
-            // Else both senders have passed over a message, and it is of no program.
+            // Otherwise both senders have skipped a message: no program does that.
             if (can_send_all(next)) visit(next);
         }
     }
@@ -160,8 +161,9 @@ class SplitSearch {
     std::string wrong_;
 };
 
-// Broken by a sender that is let in too early, or a part that its owner does not take although its
-// sender was let in: what has not come keeps the owner in its epoch, so a tag of one bit is enough.
+// Broken by a sender that may send too early, or by a part that its owner refuses although the
+// sender was allowed to send: missing parts keep the owner in its epoch, so a tag of one bit is
+// enough.
 TEST(SignalCounters, parts_of_two_senders_that_have_looked_are_all_counted_for_each_width_of_tags) {
     std::uint64_t states = 0;
     for (std::uint8_t events = 1; events <= 3; ++events) {
@@ -173,7 +175,7 @@ TEST(SignalCounters, parts_of_two_senders_that_have_looked_are_all_counted_for_e
     RecordProperty("states", std::to_string(states));
 }
 
-// A search that passed rules with a mistake would show nothing.
+// Without it: a search that accepts wrong rules would show nothing.
 TEST(SignalCounters, every_planted_mistake_is_found_among_parts_of_two_senders) {
     EXPECT_NE(SplitSearch<OneSlot>(2, 2).run(), "");
     EXPECT_NE(SplitSearch<TagOfOneBit>(2, 2).run(), "");

@@ -1,8 +1,9 @@
-// Resets of a strict signal, which tell of events of the next epoch: all orders of the steps of two
-// threads of an owner and two senders are tried, with the library's own arithmetic. Senders that
-// look at the epoch first are let in rightly, and nobody may be told of them; what unchecked ones
-// send before a reset is told once. What comes between the look at the slot and the store that lets
-// senders in is not told: nothing tells it from what comes after. Mistakes of How must be found.
+// Resets of a strict signal, which report events of the next epoch. Tries all orders of the steps
+// of two threads of an owner and two senders, with the library's own arithmetic. Senders that
+// check the epoch first are allowed to send, and nobody may be told of them; messages that
+// unchecked senders send before a reset are reported once. An event between the read of the slot
+// and the store that admits senders is not reported: it cannot be distinguished from later ones.
+// The mistakes of How must be found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,22 +22,22 @@ using sennit::signal::is_counted;
 using sennit::signal::slot_of;
 using sennit::signal::value_of;
 
-constexpr unsigned kResets = 2;  // epochs that end
+constexpr unsigned kResets = 2;  // number of epochs that end
 constexpr unsigned kOwnersThreads = 2;
 constexpr unsigned kSenders = 2;
 
 enum class How : std::uint8_t {
     right,
-    looks_once,           // not at the epoch again
-    tells_senders_first,  // that the next epoch has begun, before the owner's threads
-    forgets               // that somebody was told
+    looks_once,           // does not read the epoch again
+    tells_senders_first,  // announces the next epoch to senders before the owner's threads see it
+    forgets               // forgets that an event was reported
 };
 enum class At : std::uint8_t { begin, has_epoch, has_fired, has_early, tells, advances, publishes };
 
 struct Thread {
     At at = At::begin;
     std::uint8_t epoch = 0;
-    std::uint8_t told = 0;  // as it was read
+    std::uint8_t told = 0;  // as the thread read it
 
     auto key() const { return std::tuple(at, epoch, told); }
 };
@@ -49,9 +50,9 @@ struct Sender {
 };
 
 struct State {
-    std::uint8_t epoch = 0;       // the owner's own
-    std::uint8_t to_senders = 0;  // the record's
-    std::uint8_t told = 0;        // 1 + the last epoch in which somebody was told
+    std::uint8_t epoch = 0;       // the owner's epoch
+    std::uint8_t to_senders = 0;  // the epoch in the record, for senders
+    std::uint8_t told = 0;        // 1 + the last epoch in which an event was reported
     std::array<std::uint64_t, 2> slots{};
     std::array<bool, kResets + 2> came_early{};
     std::array<std::uint8_t, kResets + 2> times_told{};
@@ -77,12 +78,13 @@ struct StrictSearch {
         if (seen.insert(state).second) left.push_back(state);
     }
 
-    // Each sender sends one message in each epoch, so that an epoch has two.
+    // Each sender sends one message in each epoch, so an epoch has two events.
     void step_sender(State state, std::size_t number) {
         Sender &sender = state.senders[number];
         if (sender.next > kResets) return;
         if (!sender.has_looked) {
-            // An unchecked one is let in by what load and store judge: the owner's and the next.
+            // An unchecked sender may send for the owner's epoch and the next one, by load and
+            // store.
             const std::uint64_t ahead = is_unchecked ? 1 : 0;
             if (!is_counted(sender.next, state.to_senders, ahead)) return;
             sender.has_looked = true;
@@ -99,7 +101,7 @@ struct StrictSearch {
         return value_of(state.slots[slot_of(epoch)], kSenders, epoch);
     }
 
-    // The steps of reset(), in its order.
+    // The steps of reset(), in order.
     void step_thread(State state, std::size_t number) {
         Thread &thread = state.threads[number];
         const std::uint8_t next = thread.epoch + 1;

@@ -1,7 +1,6 @@
-/* A rank of another node computes, and calls Sennit each 5 ms, as a program does that looks after
- * its messages. What comes to it between two calls is served at once. Would break: a thread for
- * progress that takes one call for a caller that goes on looking, and leaves the rank alone.
- */
+/* A rank of another node computes and calls Sennit every 5 ms, like a program that polls for its
+ * messages. Messages that come between two calls are served at once. Broken by a progress thread
+ * that takes one call as a sign that the rank will go on polling, and leaves the work to it. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static void compute_until(double end) {
         ;
 }
 
-/* The median of the times that a put takes which has arrived when it returns. */
+/* The median time of a put that has arrived when it returns. */
 static double put_to(sennit_gptr word) {
     double times[PUTS];
     for (int i = 0; i < PUTS; ++i) {
@@ -29,7 +28,7 @@ static double put_to(sennit_gptr word) {
         const double begin = sennit_wtime();
         must(sennit_put(word, &value, sizeof value));
         times[i] = sennit_wtime() - begin;
-        compute_until(begin + 3e-3 + i % 7 * 5e-4); /* at another time between two calls */
+        compute_until(begin + 3e-3 + i % 7 * 5e-4); /* a different moment between two calls */
     }
     qsort(times, PUTS, sizeof times[0], compare);
     return times[PUTS / 2];

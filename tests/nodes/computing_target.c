@@ -1,10 +1,10 @@
 /* A rank of another node computes without calling Sennit, and its memory, its words, its signals
- * and its locks go on to be served: rank 1 puts, gets, adds, notifies and locks, and all of that is
- * over before rank 0 is. Then nobody does anything, and the thread that did it hardly runs. Would
- * break: an operation that waits for the target's next call, and a thread that polls.
+ * and its locks are still served: rank 1 puts, gets, adds, notifies and locks, and all of that ends
+ * before rank 0 stops computing. Then no rank does anything, and the serving thread hardly runs.
+ * Broken by an operation that waits for the target's next call, and by a thread that polls.
  *
- * Arguments: the seconds of either part; the most of the second one, in per cent, that the thread
- * may run; the one processor that it runs on (SENNIT_PROGRESS names it), or -1.
+ * Arguments: the seconds of each part; the maximum share of the second part, in per cent, that the
+ * thread may run; the only processor that it may run on (SENNIT_PROGRESS names it), or -1.
  */
 #include <dirent.h>
 #include <sennit/sennit.h>
@@ -26,7 +26,7 @@ static void compute(double seconds) {
         ;
 }
 
-/* The value behind `key` in the thread's status, or in the whole of another file of it. */
+/* Reads the value after `key` in a file of the thread in /proc, for example its status. */
 static int read_of_thread(const char *task, const char *file_name, const char *key, char *text,
                           int bytes) {
     char name[300];
@@ -41,7 +41,7 @@ static int read_of_thread(const char *task, const char *file_name, const char *k
     return found;
 }
 
-/* Seconds that the thread for progress has run, and where it may run; below 0: there is none. */
+/* The seconds that the progress thread has run, below 0 if there is none; and its processor. */
 static double thread_seconds(int *processor) {
     DIR *const tasks = opendir("/proc/self/task");
     double seconds = -1;
@@ -61,7 +61,7 @@ static double thread_seconds(int *processor) {
     return seconds;
 }
 
-/* The target's words: one that is put to, one that is added to, one that says that it is done. */
+/* The target's words: for the put, for the add, and the mark that it is done. */
 enum { kPut, kAdded, kDone, kWords };
 
 static void use(sennit_gptr words, const sennit_block *block, sennit_lock lock) {

@@ -1,7 +1,7 @@
-/* How many connections does start-up make between nodes? `connections MOST` fails where all ranks
- * together have more than MOST ends of connections after sennit_init, or none. Then each rank uses
- * each other one for the first time. Would break: ranks that try all ranks of other nodes, and
- * nodes that try all nodes where there are many. */
+/* The number of connections that start-up makes between nodes. `connections MOST` fails if all
+ * ranks together have more than MOST ends of connections after sennit_init, or none. Then each
+ * rank uses every other rank for the first time. Broken by ranks that connect to all ranks of
+ * other nodes, and by nodes that connect to all other nodes where there are many. */
 #include <sennit/sennit.h>
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
     int64_t own = 0;
     for (int file = 0; file < 1024; ++file)
         own += is_connected(file);
-    /* By the connections that there are: nobody makes more before all have counted. */
+    /* The barrier uses the existing connections: no rank makes more before all have counted. */
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     int64_t all = 0;
     must(sennit_allreduce(SENNIT_TEAM_WORLD, &own, &all,

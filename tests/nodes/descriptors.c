@@ -1,7 +1,8 @@
-/* Ranks that use more ranks of other nodes than they have descriptors for. `descriptors` says how
- * many puts were refused, after it has made its own limit so tight that a few connections more are
- * allowed; `descriptors as_it_is` leaves the limit alone. Would break: a put that hangs, that ends
- * with PEER_LOST, or whose error does not name the limit; a rank that cannot leave any more. */
+/* Ranks that use more ranks of other nodes than they have descriptors for. `descriptors` prints
+ * the number of refused puts, after it has lowered its own limit so that only a few more
+ * connections are possible; `descriptors as_it_is` keeps the limit. Broken by a put that hangs,
+ * that ends with PEER_LOST, or whose error does not name the limit; and by a rank that cannot
+ * leave any more. */
 #include <sennit/sennit.h>
 
 #include <fcntl.h>
@@ -17,7 +18,7 @@ static rlim_t tighten(void) {
     int file = 0;
     for (int unused = 0; unused < 6; ++file)
         if (fcntl(file, F_GETFD) < 0) ++unused;
-    /* An eighth is not for connections. */
+    /* An eighth of the limit is reserved for other uses. */
     limit.rlim_cur = limit.rlim_max = (rlim_t)file * 8 / 7 + 1;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) exit(1);
     return limit.rlim_cur;
@@ -33,7 +34,7 @@ int main(int argc, char **argv) {
     (void)argv;
     must(sennit_init(NULL));
     must(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &memory));
-    /* The ranks with which this one meets are connected from here on. */
+    /* From here on the ranks with which this one communicates are connected. */
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     snprintf(value, sizeof value, " %llu ", argc > 1 ? 0ull : (unsigned long long)tighten());
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
@@ -52,7 +53,7 @@ int main(int argc, char **argv) {
         if (strstr(text, "RLIMIT_NOFILE") != NULL && strstr(text, value) != NULL)
             ++refused;
         else if (strstr(text, "has not answered") != NULL)
-            ++unanswered; /* it is at its own limit */
+            ++unanswered; /* the peer is at its own limit */
         else {
             fprintf(stderr, "rank %d: %s\n", sennit_rank(), text);
             return 1;

@@ -1,8 +1,8 @@
-/* A rank computes right after sennit_init: its only call is one that needs nobody, and where its
- * memory is another rank hears without Sennit, by a file. All that this one starts is over
- * meanwhile. Would break: progress that begins with the rank's first wait.
+/* A rank computes right after sennit_init. Its only call needs no other rank, and the other rank
+ * learns by a file, without Sennit, where the memory is. All operations of the other rank end while
+ * this one computes. Broken by progress that begins with the rank's first wait.
  *
- * Argument: the name of a file that is not there, and of which NAME.place and NAME.done are not.
+ * Argument: the name of a file that does not exist, as NAME.place and NAME.done must not.
  */
 #include <sennit/sennit.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static int wait_for(const char *name, int seconds) {
     return 1;
 }
 
-/* Whole, or not there. */
+/* Writes a file that appears complete or not at all. */
 static int write_file(const char *name, const char *draft, const void *data, size_t bytes) {
     FILE *const file = fopen(draft, "w");
     if (file == NULL) return 0;

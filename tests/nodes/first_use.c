@@ -1,11 +1,11 @@
-/* The first use of a rank of another node that start-up did not try. Four ranks on two nodes, and
+/* The first use of a rank of another node that start-up did not try. Four ranks on two nodes, with
  * SENNIT_PEER_TIMEOUT=1. Rank 1 is the first to use rank 3, which
- *   - shut: takes no connections, as behind a firewall. FABRIC, and once it takes them it goes on.
- *   - deaf: takes connections, and no byte comes by them. The same.
+ *   - shut: takes no connections, as behind a firewall. FABRIC, until it takes them again.
+ *   - deaf: takes connections, but no byte arrives by them. The same.
  *   - stopped: is stopped for longer than the timeout. The put waits.
- *   - left: has left, and never had to do with rank 1. PEER_LOST.
- * Would break: a first use that waits for ever, or reports a rank that is stopped; and a rank that
- * says that it leaves to those alone that it knows. */
+ *   - left: has left and never communicated with rank 1. PEER_LOST.
+ * Broken by a first use that waits forever or reports a stopped rank, and by a rank that announces
+ * its leaving only to the ranks that it knows. */
 #include <sennit/sennit.h>
 
 #include <linux/filter.h>
@@ -27,7 +27,7 @@ static void meet(void) {
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
 }
 
-/* Of some rail to the peer. */
+/* Checks the reason of some rail to the peer. */
 static void must_say(int peer, const char *reason) {
     sennit_rail rail;
     int is_said = 0;
@@ -49,12 +49,12 @@ static void sleep_ms(long ms) {
 
 enum filter { NONE, SHUT, DEAF };
 
-/* Whoever wants to connect to this process hears nothing from now on; or its connection is taken,
- * and what it sends by it is lost. NONE: as usual. */
+/* From now on connections to this process get no answer (SHUT), or are taken but lose all bytes
+ * that the peer sends (DEAF). NONE: undoes that. */
 static void filter_connections(enum filter filter) {
     struct sock_filter nothing[] = {{BPF_RET | BPF_K, 0, 0, 0}};
     struct sock_filter no_bytes[] = {
-        {BPF_LD | BPF_B | BPF_ABS, 0, 0, 12}, /* the TCP header's length, in words, times 16 */
+        {BPF_LD | BPF_B | BPF_ABS, 0, 0, 12}, /* the length of the TCP header in words, times 16 */
         {BPF_ALU | BPF_RSH | BPF_K, 0, 0, 2}, {BPF_ALU | BPF_AND | BPF_K, 0, 0, 60},
         {BPF_MISC | BPF_TAX, 0, 0, 0},        {BPF_LD | BPF_W | BPF_LEN, 0, 0, 0},
         {BPF_JMP | BPF_JGT | BPF_X, 0, 1, 0}, {BPF_RET | BPF_K, 0, 0, 0},
@@ -135,12 +135,12 @@ static void stopped(sennit_gptr there, int64_t *word) {
     must(sennit_rank() != 3 || *word == value, "the value");
 }
 
-/* Nobody finalizes but rank 3. */
+/* Only rank 3 finalizes. */
 static void left(sennit_gptr there) {
     const int64_t value = 7;
     meet();
     if (sennit_rank() == 3) {
-        (void)sennit_finalize(); /* until SENNIT_FINALIZE_TIMEOUT */
+        (void)sennit_finalize(); /* ends at SENNIT_FINALIZE_TIMEOUT */
         sleep_ms(4000);
         exit(0);
     }

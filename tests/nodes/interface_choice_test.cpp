@@ -1,4 +1,4 @@
-// Which interfaces ranks use, from their cards alone.
+// The choice of interfaces, made from the ranks' cards alone.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ RailCard card(std::uint64_t machine, std::initializer_list<Interface> interfaces
     return made;
 }
 
-// The addresses that each rank uses, with spaces between, or "" without any.
+// The addresses that each rank uses, separated by spaces; "" if none.
 std::vector<std::string> choose(const std::vector<RailCard> &cards) {
     std::vector<Address> addresses(cards.size());
     for (std::size_t i = 0; i < cards.size(); ++i)
@@ -95,7 +95,7 @@ TEST(InterfaceChoice, there_are_no_more_rails_than_any_rank_wants) {
               (Addresses{"10.1.0.1 10.2.0.1", "10.1.0.1 10.2.0.1"}));
 }
 
-// Broken by equal shares of a large put over a card and the slow network that hosts are managed by.
+// Broken by splitting a large put equally between a card and the slow network for managing hosts.
 TEST(InterfaceChoice, a_subnet_that_is_known_to_be_much_slower_is_left_out) {
     EXPECT_EQ(choose({card(1, {{"10.1.0.1", 24, 10}, {"10.2.0.1", 24, 14}, {"10.3.0.1", 24, 14}}),
                       card(2, {{"10.1.0.2", 24, 14}, {"10.2.0.2", 24, 13}, {"10.3.0.2", 24, 14}})}),
@@ -114,7 +114,7 @@ TEST(InterfaceChoice, without_a_common_subnet_each_takes_its_best_one_that_is_no
               (Addresses{"10.1.0.1", "10.2.0.2"}));
 }
 
-// Cards without IP addresses: the word of a network's name and a number in it, as text.
+// Cards without IP addresses: as text, the word for a network's name and a number on that network.
 RailCard named(std::initializer_list<Interface> cards) {
     RailCard made = card(1, cards);
     made.more = more_words(24);
@@ -140,7 +140,7 @@ std::vector<std::vector<unsigned>> choose_cards(const std::vector<RailCard> &car
 
 using Numbers = std::vector<std::vector<unsigned>>;
 
-// Broken by cards of two networks that are taken for one rail.
+// Broken by treating cards of two networks as one rail.
 TEST(InterfaceChoice, cards_of_one_network_belong_together_in_their_order) {
     const RailCard two = named({{"1.0.0.0", 0}, {"1.0.0.0", 0}});
     const RailCard other = named({{"2.0.0.0", 0}, {"1.0.0.0", 0}, {"1.0.0.0", 0}});

@@ -1,7 +1,7 @@
-/* What is said of ranks that are late or elsewhere. Two nodes, `late`: an allreduce that ends by
- * its limit says that ranks of other nodes are missing, and goes on. One node, `other`:
- * sennit_finalize beside another call names both. Would break: the time alone, and "another
- * collective call". */
+/* Errors about ranks that are late or in another call. Two nodes, `late`: an allreduce that times
+ * out says that ranks of other nodes are missing, and can be continued. One node, `other`:
+ * sennit_finalize beside another call names both calls. Broken by an error with only the time, or
+ * with only "another collective call". */
 #include "must.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
-/* How long do ranks of several nodes take to leave? Some have heard that a peer leaves before they
- * do so themselves. Would break: a goodbye that is not said to who has said it first, and waits for
- * an answer.
- */
+/* The time that ranks of several nodes need to leave. Some have heard that a peer is leaving
+ * before they leave themselves. Broken by a goodbye that is not sent to a peer which said goodbye
+ * first, so that the peer waits for an answer. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Puts of an OpenSHMEM program to a PE of another node that makes no progress at all: it computes,
- * and SENNIT_PROGRESS=off leaves it without a thread. PE 1 comes back from a thousand puts and says
- * so by a file, and PE 0 computes until it sees that. Would break: a put that waits for its answer.
+ * and SENNIT_PROGRESS=off gives it no thread. PE 1 returns from a thousand puts and then makes a
+ * file; PE 0 computes until the file exists. Broken by a put that waits for its answer.
  *
- * Argument: the name of a file that is not there.
+ * Argument: the name of a file that does not exist.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ int main(int count, char **arguments) {
     shmem_init();
     if (shmem_my_pe() == 1) {
         char mine[kBlock];
-        /* The first use of another PE asks it where its memory is. */
+        /* The first use of another PE asks it for the address of its memory. */
         shmem_long_p(words, -1, 0);
         shmem_quiet();
         shmem_barrier_all();

@@ -1,7 +1,6 @@
-/* Rank 0 puts 600 bytes for each of 40 signals of rank 1, in each of four epochs. The test runs it
- * where an index has room for 31 signals, and looks at what SENNIT_STATS counts: would break by a
- * put that is lost or refused where no index is left, or that nobody counts.
- */
+/* Rank 0 puts 600 bytes for each of 40 signals of rank 1, in each of four epochs. In the test
+ * there is an index for 31 signals only, and the counts of SENNIT_STATS are checked. Broken by a
+ * put that is lost or refused because no index is left, or that is not counted. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>

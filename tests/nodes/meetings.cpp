@@ -1,8 +1,8 @@
 // Collective calls of ranks on several nodes, where a leader speaks for its node:
 //   meetings RANK
-// Broken by messages that do not reach all members, a refusal or a death that some rank does not
-// hear of, and a barrier that waits longer than it may. RANK dies at the end; the others exit with
-// 0.
+// RANK dies at the end; the other ranks exit with 0. Broken by messages that do not reach all
+// members, by a refusal or a death that some rank does not learn of, and by a barrier that waits
+// longer than it may.
 #include <sennit/sennit.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ void teams_in_any_order() {
     expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, -self, &team) == SENNIT_OK, "reversed");
     pass_on(team, "reversed");
     expect(sennit_team_destroy(team) == SENNIT_OK, "reversed");
-    // One that has several nodes, and one that may have one.
+    // One team has several nodes, the other one may have only one.
     for (int turn = 0; turn < 3; ++turn) {
         expect(sennit_team_split(SENNIT_TEAM_WORLD, self % 2, 0, &team) == SENNIT_OK, "odd");
         pass_on(team, "odd");
@@ -102,7 +102,7 @@ double now_s() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Each rank in turn comes late. It sleeps without a call, so its thread alone serves the others.
+// Each rank in turn is late. It sleeps outside of Sennit, so only its thread serves the others.
 void late_ranks_are_not_waited_for() {
     for (int late = 0; late < size; ++late) {
         expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "before");
@@ -124,7 +124,7 @@ void late_ranks_are_not_waited_for() {
 
 }  // namespace
 
-// A rank that dies is at its end when all others have left the last call.
+// The rank that dies waits here until all others have left the last call.
 void wait_for_all(sennit_gptr words, int rank) {
     const std::int64_t one = 1;
     if (self != rank) {
@@ -158,7 +158,7 @@ int main(int, char **argv) {
     const double start = now_s();
     while (status == SENNIT_ERR_TIMEOUT && now_s() - start < 30)
         status = sennit_barrier(SENNIT_TEAM_WORLD, 100'000'000);
-    // Of those that heard first, one may have left before this rank heard.
+    // A rank that learned of the death first may have left before this rank learned of it.
     const sennit_error &error = *sennit_last_error();
     const bool names_it = error.peer == dies || std::strstr(error.text, "has left") != nullptr;
     expect(status == SENNIT_ERR_PEER_LOST && names_it, "a death");

@@ -1,12 +1,12 @@
-/* Notified puts, of which the test looks at what SENNIT_STATS counts: would break by a message more
- * for a put, or by an answer that is not counted.
+/* Notified puts whose counts in SENNIT_STATS the test checks. Broken by an additional message per
+ * put, or by an answer that is not counted.
  *
- *     notify_messages turns           100000 of each of two ranks to the other one: half of them
- *                                     in turns, half at the same time
- *     notify_messages strict          50000 of each of two ranks at the same time, for two strict
- *                                     signals in turns
- *     notify_messages stream BYTES    of rank 0 alone, to an owner that sends nothing, 16 in an
- *                                     epoch: 100000, or 4800 of more than 48 KiB
+ *     notify_messages turns           each of two ranks puts 100000 times to the other one: half of
+ *                                     the puts in turns, half at the same time
+ *     notify_messages strict          each of two ranks puts 50000 times at the same time, for two
+ *                                     strict signals in turns
+ *     notify_messages stream BYTES    only rank 0 puts, to an owner that sends nothing, 16 in an
+ *                                     epoch: 100000 puts, or 4800 if longer than 48 KiB
  */
 #include <sennit/sennit.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 enum { kRounds = 50000, kStreamed = 16 };
 
-/* Two halves of each rank's memory, of so many places, take turns. */
+/* Each rank's memory has two halves, one place per event, which are used in turns. */
 typedef struct pair {
     unsigned char *memory;
     sennit_signal arrived;

@@ -1,11 +1,11 @@
 #!/bin/sh
-# notify_messages.sh SENNIT PROGRAM: what ranks have sent for their notified puts. Tasks, those that
-# went again and whatever else are at most 1.1 a put together, and each task was answered, by itself
-# or along with another message. Of those who put to each other hardly any put waits for what the
-# owner says of its epoch, and its message tells of each signal once. A put of 64 KiB is a write with completion data and the task that ends it.
+# notify_messages.sh SENNIT PROGRAM: checks the messages that ranks have sent for their notified puts. Tasks,
+# repeated tasks and all other messages are at most 1.1 per put together, and each task was answered, separately
+# or together with another message. If ranks put to each other, hardly any put waits for the owner's epoch, and a
+# put's message names each signal once. A put of 64 KiB is a write with completion data and a task that ends it.
 set -eu
-# WORDS of the program, puts of each rank that puts, ranks that put, 1 if they are long; most waits,
-# and most bytes of a task's message, where there are limits
+# Arguments: the program's WORDS, puts of each rank that puts, number of such ranks, 1 if the puts are long;
+# optional limits: the number of waits, and the bytes of a task's message
 count() {
     SENNIT_STATS=messages.stats "$sennit" run -n 2 --nodes 2 --timeout 50 "$program" $1
     "$sennit" stats messages.stats | tee messages.out

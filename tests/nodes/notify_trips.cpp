@@ -1,8 +1,9 @@
-// How many operations a notified put starts towards another node, under `sennit run -n 2 --nodes
-// 2`, where the owner's epoch needs no question: of a few bytes one, which brings data and event; a
-// longer one, and a get, two; the same of a put with an operation on a word. Of an unchecked signal
-// nothing is asked, from the first one on. And the answer says so where the owner is two epochs
-// behind, has all that it expects, or has no such signal; nothing has moved then.
+// The number of operations that a notified put starts towards another node, under `sennit run -n 2
+// --nodes 2`, if it needs no question about the owner's epoch: one for few bytes, with data and
+// event together; two for a longer put and for a get; the same for a put with an operation on a
+// word. An unchecked signal needs no question, not even for the first put. The answer reports an
+// owner that is two epochs behind, that has all its events, or that has no such signal; then no
+// data has moved.
 #include <sennit/sennit.h>
 
 #include <cstdint>
@@ -38,8 +39,8 @@ struct Side {
     sennit_peer_block other;
 };
 
-// Each round both put, wait, look at what has come, and reset. Halves of the memory in turns: who
-// is ahead writes to the other one.
+// In each round both ranks put, wait, check the data, and reset. The halves of the memory take
+// turns: a rank that is ahead writes to the other half.
 template <class Send>
 void exchange(const Side &side, std::size_t bytes, Send send) {
     static unsigned char mine[kBytes];
@@ -54,7 +55,7 @@ void exchange(const Side &side, std::size_t bytes, Send send) {
     }
 }
 
-// Operations of one of `calls`, times 100.
+// Operations per call, times 100.
 struct Counted {
     std::uint64_t puts, gets, tasks;
 };
@@ -70,7 +71,7 @@ Counted count(Call call) {
             (started(Direction::execute) - tasks) * 100 / kRounds};
 }
 
-// More tasks are questions, where the owner's answer to the last event is not there yet.
+// Additional tasks are questions, when the owner's answer to the last event has not come yet.
 void compare(const char *what, const Counted &counted, const Counted &wanted,
              std::uint64_t questions = 10) {
     std::printf("rank %d: 100 of %s: %llu puts, %llu gets, %llu tasks\n", sennit_rank(), what,
@@ -82,7 +83,7 @@ void compare(const char *what, const Counted &counted, const Counted &wanted,
            what);
 }
 
-// Long puts that name a signal of which nothing is known.
+// Long puts that name a signal about which nothing is known yet.
 void test_unchecked(Side side) {
     const int other = 1 - sennit_rank();
     sennit_signal signals[2];
@@ -103,7 +104,7 @@ void test_unchecked(Side side) {
     expect(sennit_signal_destroy(side.received) == SENNIT_OK, "destroy");
 }
 
-// Data and the operation on a word that tells of it.
+// Data with an operation on a word that announces it.
 void test_words(const Side &side, sennit_region there) {
     static const unsigned char mine[kBytes] = {};
     std::uint64_t sum = 0;
@@ -114,7 +115,7 @@ void test_words(const Side &side, sennit_region there) {
     const auto put = [&](std::size_t bytes) {
         return [&, bytes] {
             for (int round = 0; round < kRounds; ++round) {
-                // If much data is copied already, it is put instead.
+                // After copying too much data a put would be sent as a plain one.
                 constexpr int kMostOpen = 50;
                 if (round % kMostOpen == 0)
                     expect(sennit_flush(1 - sennit_rank(), kLimit) == SENNIT_OK, "flush");
@@ -153,7 +154,8 @@ void test_refusals(const Side &side, sennit_signal others) {
     expect(told(put(epoch - 1)) == SENNIT_ERR_SIGNAL_OVERFLOW, "a late put is not refused");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(side.memory[5] == 1, "a put that was refused has moved data");
-    // Who leaves a barrier first puts into the memory of who looks at it still.
+    // Otherwise a rank that leaves the barrier first would put into memory that the other still
+    // reads.
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(put(epoch) == SENNIT_OK, "a put is refused");
     byte = 78;

@@ -1,6 +1,6 @@
-/* Ranks that no path joins: what works between them, and what the rest says. Started with three
- * ranks of which the last one has another SENNIT_NODE, so that it counts as another node. Would
- * break: an operation towards another node that gives another error than OTHER_NODE, or none.
+/* Ranks without a path between them: some calls work, and all others report the right error.
+ * Started with three ranks; the last one has another SENNIT_NODE, so it counts as another node.
+ * Broken by an operation towards another node that returns another error than OTHER_NODE, or none.
  */
 #include <sennit/sennit.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void check_peer(int peer, int is_near, sennit_gptr gptr) {
     expect(is_near || sennit_last_error()->peer == peer, "the error names the peer");
 }
 
-/* A channel needs a common node, also where a copy is allowed. */
+/* A channel needs a common node, even if copies are allowed. */
 static void check_channels(int rank) {
     const int far = rank == 2 ? 0 : 2;
     void *const buffer = &(int){0};
@@ -54,7 +54,7 @@ static void check_channels(int rank) {
     }
 }
 
-/* Teams need a path between all their ranks; those of each node have one. */
+/* Teams need a path between all their ranks; only teams within a node have that. */
 static void check_teams(int rank) {
     const int near = rank == 2 ? 1 : 2;
     sennit_team team = {77};
@@ -68,7 +68,7 @@ static void check_teams(int rank) {
     expect(strstr(sennit_last_error()->text, text) != NULL &&
                sennit_last_error()->peer == (rank == 2 ? 0 : 2),
            "the error names a rank that no path reaches");
-    /* One color without a path fails all colors. */
+    /* One color without a path makes all colors fail. */
     expect(sennit_team_split(SENNIT_TEAM_WORLD, rank == 1 ? 1 : 0, 0, &team) ==
                    SENNIT_ERR_OTHER_NODE &&
                team.handle == 77,
@@ -101,7 +101,7 @@ int main(void) {
         check_peer(peer, (peer == 2) == (rank == 2), world);
     check_teams(rank);
     check_channels(rank);
-    /* The first local segment has the same id on every rank that has made as many. */
+    /* The first local segment has the same id on every rank with the same number of segments. */
     theirs = sennit_gptr_at(own, rank == 2 ? 0 : 2);
     expect(sennit_get(&(int){0}, theirs, 4) == SENNIT_ERR_OTHER_NODE, "get of a local segment");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");

@@ -1,7 +1,7 @@
-/* What sennit_init brings into the process: on one node no library of the network and no thread;
- * between nodes both, and none of the signal handlers that Debian's libfabric sets when it is
- * loaded. Would break: a library that is opened before the cards show several nodes, and one that
- * is opened as it stands.
+/* Changes of the process by sennit_init: on one node no network library and no thread; between
+ * nodes both, but none of the signal handlers that Debian's libfabric installs when it is loaded.
+ * Broken by a library that is opened before the cards show several nodes, and by one that is opened
+ * unchanged.
  *
  * Argument: 1 if the ranks are on several nodes.
  */

@@ -1,7 +1,6 @@
-/* A rank dies while another one of its node puts to it, large enough for a rail to bring a part.
- * The puts go on and end, as they do by load and store alone. Rank 0 shows its counters. Run by
- * `sennit run -n 2 --keep-going`. Broken by a wait for a rail whose other end is gone.
- */
+/* A rank dies while another rank of its node puts so much to it that a rail carries a part. The
+ * puts continue and end, as they would with load and store alone. Rank 0 prints its counters. Run
+ * by `sennit run -n 2 --keep-going`. Broken by a wait for a rail whose other end is gone. */
 #include <sennit/sennit.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@ int main(void) {
         data[BYTES / sizeof *data - 1] = (uint64_t)i;
         must(sennit_put(there, data, BYTES));
         must(sennit_flush(1, SENNIT_FOREVER));
-        /* Rank 1 may have died; its memory is mapped here. */
+        /* Rank 1 may have died; its memory is still mapped here. */
         const uint64_t *last = sennit_ptr(sennit_gptr_add(there, BYTES - (int64_t)sizeof *data));
         must_be(*last == (uint64_t)i, "the end of a put is there");
     }

@@ -1,4 +1,4 @@
-// What start-up between nodes works out from the cards alone. No network.
+// Results of the start-up between nodes that follow from the cards alone, without a network.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,7 +15,7 @@ using transport::NodeTrial;
 using transport::fabric::Cards;
 using transport::fabric::RailCard;
 
-// Broken by a node that tries one which does not try it, or by nodes that no chain of trials joins.
+// Broken by a trial in one direction only, or by nodes that no chain of trials connects.
 TEST(Start, neighbours_are_mutual_and_few_and_join_all_nodes) {
     for (std::size_t count : {1u, 2u, 3u, 16u, 17u, 64u, 78u, 781u}) {
         std::vector<bool> is_joined(count, false);
@@ -39,12 +39,12 @@ TEST(Start, neighbours_are_mutual_and_few_and_join_all_nodes) {
     }
 }
 
-// Broken by ports that the ranks of a node share.
+// Broken by ranks of a node that share ports.
 TEST(Start, each_rank_has_its_own_card_back) {
     std::vector<Address> addresses(64);
     const auto card_for = [](std::size_t rank) {
         RailCard card{};
-        card.machine = rank / 8 % 3;  // three nodes, and each comes again
+        card.machine = rank / 8 % 3;  // three nodes, each several times
         card.addresses[0] = static_cast<std::uint32_t>(10 + card.machine);
         card.interfaces = rank == 5 ? 0 : 1;
         card.port = static_cast<std::uint16_t>(1000 + rank);
@@ -64,7 +64,7 @@ TEST(Start, each_rank_has_its_own_card_back) {
     }
 }
 
-// Broken by a rank without a trial that counts as one that has reached nothing.
+// Broken by treating a rank without a trial as one that has reached nothing.
 TEST(Start, a_rank_that_has_not_tried_has_no_say) {
     NodeTrial both;
     both.add(NodeTrial{});
@@ -79,7 +79,7 @@ TEST(Start, a_rank_that_has_not_tried_has_no_say) {
     EXPECT_EQ(both.error, 111);
 }
 
-// Broken by completion data that counts as whole since it is so in one direction.
+// Broken by treating completion data as usable if it comes in one direction only.
 TEST(Start, a_rail_brings_data_if_it_does_in_both_directions) {
     NodeTrial both;
     NodeTrial found{0x3, 0};

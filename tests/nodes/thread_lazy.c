@@ -1,9 +1,8 @@
-/* How often does the thread that serves other nodes wake up while the rank computes, and how late
- * is it? Rank 1 first sends a notified put each millisecond, for which it does not wait. Then it
- * gets a word after each such put, sends 200 at once, and puts 256 KiB, all of which it waits for.
- * Would break: a thread that takes the processor from its rank for each message that nobody waits
- * for, and one that lets peers wait until it looks anyway.
- */
+/* How often the thread that serves other nodes wakes up while the rank computes, and its delay.
+ * Rank 1 first sends a notified put each millisecond and does not wait for it. Then it gets a word
+ * after each such put, sends 200 at once, and puts 256 KiB, and waits for all of these. Broken by
+ * a thread that takes the processor from its rank for messages that nobody waits for, and by one
+ * that makes waiting peers wait for its next look. */
 #include <sennit/sennit.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -43,8 +42,8 @@ static void get(sennit_gptr word) {
     must(sennit_get(buffer, word, 8));
 }
 
-/* Fewer than `least` in 0.4 s. Who is left to wait for looks 5 ms apart makes 80, or of 200 puts,
- * of which 32 are under way, 13. */
+/* True if there are fewer than `least` calls in 0.4 s. A caller that waits for looks every 5 ms
+ * makes 80 calls, or 13 calls of 200 puts with 32 on their way. */
 static int is_slow(const char *what, int least, void (*call)(sennit_gptr), sennit_gptr word) {
     const double end = sennit_wtime() + 0.4;
     int calls = 0;

@@ -1,5 +1,4 @@
-/* Finds a thread of this process by its name, as the kernel has it, and says how often it sleeps.
- */
+/* Finds a thread of this process by the kernel's name for it, and counts its sleeps. */
 #ifndef SENNIT_TESTS_THREAD_NAMED_H
 #define SENNIT_TESTS_THREAD_NAMED_H
 
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its number; 0: there is none. */
+/* Returns the thread's number, or 0 if there is none. */
 static inline int thread_named(const char *wanted) {
     int found = 0;
     DIR *const tasks = opendir("/proc/self/task");
@@ -27,7 +26,7 @@ static inline int thread_named(const char *wanted) {
     return found;
 }
 
-/* How often the thread has gone to sleep; -1: there is none. */
+/* The number of times that the thread has gone to sleep; -1 if it does not exist. */
 static inline long sleeps_of(int thread) {
     long found = -1;
     char text[300];

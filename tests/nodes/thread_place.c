@@ -1,12 +1,13 @@
-/* Where does the thread that serves other nodes run?
+/* The processor of the thread that serves other nodes.
  *
  *   thread_place thread|process|launcher goes|stays
  *
- * The first word says who binds: of a program that may use processors 0 and 1 its thread that calls
- * Sennit, to the first; or the whole process, as a launcher would; or the launcher has. The second
- * says whether the thread finds a free processor or stays with its rank. Would break: a thread that
- * stays where sennit_init made it, or goes where another rank or another job is. Ends with 77 where
- * there are not two processors, or, for a launcher that binds, more.
+ * The first word says who binds. thread: a program that may use processors 0 and 1 binds the thread
+ * that calls Sennit to the first; process: it binds the whole process, as a launcher would;
+ * launcher: the launcher has bound it. The second word says whether the thread moves to a free
+ * processor or stays with its rank. Broken by a thread that stays where sennit_init made it, or
+ * that moves to the processor of another rank or job. Ends with 77 unless there are two processors;
+ * with `launcher` also if there are more.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -38,7 +39,7 @@ static int is_right(const cpu_set_t *rank) {
     return stays ? CPU_EQUAL(&set, rank) : !CPU_ISSET(0, &set) && CPU_ISSET(1, &set);
 }
 
-/* The thread goes there when it looks for the first time; one that stays is watched for a while. */
+/* The thread moves at its first look; a thread that stays is observed for a while. */
 static int is_found(const cpu_set_t *rank) {
     const double begin = sennit_wtime();
     int right = 0;

@@ -1,9 +1,9 @@
-/* How often does the thread that serves other nodes wake up while the rank itself looks at the
- * network all the time, in one short wait after the other? Would break: a thread that looks after
- * the rank each millisecond all the same. On a kernel that gives a group of threads more than its
- * share where they go to sleep and wake up often, others then get the processor seconds late
- * (docs/design/waiting.md).
- * And is the epoll set on which the thread sleeps closed meanwhile? Each arrival would wake it too.
+/* How often the thread that serves other nodes wakes up while the rank itself looks at the network
+ * all the time, in one short wait after the other. Broken by a thread that looks every millisecond
+ * anyway. Some kernels give a group of threads that often sleep and wake up more than its share;
+ * then others get the processor seconds late (docs/design/waiting.md).
+ * Also checks that the epoll set on which the thread sleeps is closed meanwhile: otherwise each
+ * arrival would wake the thread too.
  */
 #include <dirent.h>
 #include <sennit/sennit.h>

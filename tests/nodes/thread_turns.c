@@ -1,9 +1,8 @@
-/* A rank computes for 0.8 ms, sends a message to the other rank, and waits for that rank's message,
- * in turn. It takes all messages itself, so the thread that serves other nodes mostly sleeps. Would
- * break: a thread that takes the processor from the rank to look for messages for which nobody
- * waits, soon after the rank has looked itself; and one that does so for long because a transfer
- * was refused once, while its connection was made.
- */
+/* A rank computes for 0.8 ms, sends a message to the other rank, and waits for its message, in
+ * turn. The rank takes all messages itself, so the thread that serves other nodes mostly sleeps.
+ * Broken by a thread that takes the processor from the rank to look for messages that nobody waits
+ * for, soon after the rank itself has looked; and by one that does so for a long time because a
+ * transfer was refused once, while its connection was made. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 
@@ -11,7 +10,7 @@
 #include "thread_named.h"
 
 enum { LONG = 65536, BYTES = 1024, FIRST = 100, STEPS = 1500 };
-/* The thread sleeps for 20 ms, unless other load holds up a rank. */
+/* The thread sleeps for 20 ms; less if other load holds up a rank. */
 static const double kLeastSleep = 8e-3;
 
 static void compute(double seconds) {

@@ -1,8 +1,9 @@
-// How many operations a rank starts towards other nodes in collective calls, under `sennit run
-// --nodes`. `trips` prints them. With numbers it fails where a rank starts more than these in a
-// barrier, an allocation, the creation of a team, an allreduce of 8 bytes (one more for 8 kB), a
-// broadcast from the last rank, and an alltoall, or where one that does not lead its node starts
-// any; and where a long alltoall needs more than two for each rank and those of its meetings.
+// The number of operations that a rank starts towards other nodes in collective calls, under
+// `sennit run --nodes`. `trips` prints them. With numbers as arguments it fails if a rank starts
+// more than these in a barrier, an allocation, the creation of a team, an allreduce of 8 bytes
+// (one more for 8 kB), a broadcast from the last rank, and an alltoall; if a rank that does not
+// lead its node starts any; and if a long alltoall needs more than two for each rank plus those of
+// its meetings.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 namespace {
 
 constexpr std::int64_t kLimit = 30'000'000'000;
-constexpr std::int64_t kMostOfMeetings = 12;  // of what a long call has beside its data
+constexpr std::int64_t kMostOfMeetings = 12;  // operations of a long call besides its data
 
 struct Trips {
     std::int64_t puts, gets, tasks;
@@ -46,7 +47,7 @@ Trips trips_so_far() {
             at(sennit::op::Direction::execute)};
 }
 
-// The fewest that this rank has needed: a look for what has not come yet is made again.
+// The minimum over several calls: a look at something that has not come yet is repeated.
 Trips measure(const std::function<void()> &call, const std::function<void()> &undo) {
     Trips fewest{INT32_MAX, INT32_MAX, INT32_MAX};
     for (int i = 0; i < 7; ++i) {
@@ -68,7 +69,7 @@ bool leads() {
     return rank.peers[rank.world_rank].first_of_node == rank.world_rank;
 }
 
-// True: no rank has needed more than `most`, and those that lead no node nothing.
+// True if no rank needed more than `most`, and no rank needed any that does not lead its node.
 bool report(const char *call, const Trips &mine, std::int64_t most) {
     std::int64_t counts[5] = {mine.puts, mine.gets, mine.tasks, mine.sum(),
                               leads() ? 0 : mine.sum()};
@@ -83,8 +84,8 @@ bool report(const char *call, const Trips &mine, std::int64_t most) {
     return most < 0 || (highest[3] <= most && highest[4] == 0);
 }
 
-// Private blocks that many rounds would bring. Each rank copies its own, in a piece each, with the
-// place asked for.
+// Private blocks that would need many rounds. Instead each rank copies its blocks, each in one
+// piece, after asking for the address.
 bool long_alltoall() {
     constexpr std::size_t kLong = 50'000;
     const int size = sennit_size();
@@ -103,7 +104,7 @@ bool long_alltoall() {
     return trips.sum() <= 2 * size + kMostOfMeetings;
 }
 
-// A round of descriptions has the same effect.
+// A round of descriptions would make the call as long.
 bool longer_allreduce(std::int64_t most) {
     const std::vector<std::int64_t> many(1000, 1);
     std::vector<std::int64_t> sums(many.size());
@@ -167,7 +168,7 @@ int main(int argc, char **argv) {
         nothing);
     good &= report("allreduce", trips, most(4)) && all == sennit_size();
     good &= longer_allreduce(argc > 4 ? most(4) + 1 : -1);
-    // The root does not lead where nodes have several ranks.
+    // On nodes with several ranks this root is not the leader.
     const int last = sennit_size() - 1;
     std::uint8_t block[600];
     trips = measure(

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two ranks whose network carries nothing, because each has a loopback interface of its own. Would break: an init
-# that tries for ever to reach the other rank, or a library that takes that rank for dead.
+# Two ranks whose network carries nothing, because each has its own loopback interface. Broken by an init that
+# tries forever to reach the other rank, or by a library that treats that rank as dead.
 #     unreached.sh SENNIT
 set -eu
 unshare -rn ip link set lo up 2> /dev/null || {

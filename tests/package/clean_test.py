@@ -1,10 +1,10 @@
 """The recipe of docs/packaging.md on a clean Debian: clean_test.py SOURCE.
 
-debootstrap makes one in a folder; then the lines of the page are run there, as they stand, and those that remove what was
-installed. Skipped where it cannot be made: without debootstrap, without the rights of root, without Debian's mirror.
+debootstrap makes a Debian in a folder; the lines of the page are run there unchanged, and then those that uninstall. Skipped
+where that is impossible: without debootstrap, without the rights of root, without Debian's mirror.
 
-What would break it: a package that the build needs and the page does not name, a line that is wrong, a part of the installation
-that needs something else than the page names.
+Broken by a package that the build needs and the page does not name, a wrong line, or an installed part that needs something
+that the page does not name.
 """
 import os
 import re
@@ -23,7 +23,7 @@ def skip(reason):
 
 
 def blocks_of(page):
-    """The lines of code of "Installing by hand": how it is installed, and how it is removed."""
+    """The lines of code of "Installing by hand": one block that installs, one that removes."""
     with open(os.path.join(SOURCE, "docs", page), encoding="utf-8") as file:
         section = file.read().split("\n## Installing by hand\n")[1].split("\n## ")[0]
     found = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
@@ -37,7 +37,7 @@ class Clean:
         self.root = root
 
     def run(self, script):
-        """By a shell in the folder /src of the clean system; output and errors."""
+        """Runs a script by a shell in the folder /src of the clean system; returns output and errors."""
         inside = f"mount -t proc proc {self.root}/proc && exec chroot {self.root} sh -exc \"$0\""
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/opt", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
         done = subprocess.run(["unshare", "--mount", "sh", "-c", inside, "cd /src\n" + script], env=environment,
@@ -56,14 +56,14 @@ def main():
     if os.geteuid() != 0:
         skip("only root can make a system in a folder")
     installing, removing = blocks_of("packaging.md")
-    # make takes --parallel without a number as no limit: 180 compilers with more than 9 GB at once.
+    # make treats --parallel without a number as no limit: 180 compilers at once with more than 9 GB.
     assert re.search(r"--parallel (?:\d|\$\(nproc\))", installing) or "--parallel" not in installing, installing
     with tempfile.TemporaryDirectory(prefix="sennit-clean-") as folder:
         root = os.path.join(folder, "root")
         made = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", root, MIRROR], capture_output=True, text=True, check=False)
         if made.returncode != 0:
             skip("debootstrap could not make a system: " + made.stdout[-500:])
-        # What is committed or would be: no build of this machine.
+        # Copies all files that are or would be committed, but no build of this machine.
         names = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                                capture_output=True, check=True).stdout.split(b"\0")
         for name in filter(None, map(os.fsdecode, names)):

@@ -1,12 +1,12 @@
 """Tests of the Debian packages.
 
-    debian_test.py CMAKE BUILD-TREE           packages of what is built there
-    debian_test.py CMAKE --preset SOURCE      of preset `package`, built in a folder of its own
+    debian_test.py CMAKE BUILD-TREE           packages of that build tree
+    debian_test.py CMAKE --preset SOURCE      packages of preset `package`, built in a separate folder
 
-They are made, unpacked into an empty folder as they would lie in the root, looked at as lintian looks at packages, and
-used from there. What would break them: a file in no package or in two, a dependency that is not named, a name of the
-build tree, a library or program that only runs where it was built. Skipped where Debian's tools are missing.
-With --preset lintian itself looks at them, where it is installed.
+The packages are made, unpacked into an empty folder as they would lie in the root, checked as lintian checks packages, and
+used there. Broken by a file in no package or in two, a missing dependency, a name of the build tree, a library or program
+that only runs where it was built. Skipped where Debian's tools are missing.
+With --preset lintian itself checks them too, if it is installed.
 """
 import glob
 import json
@@ -21,7 +21,7 @@ import unittest
 
 CMAKE = sys.argv[1]
 TOOLS = ("dpkg-deb", "dpkg-shlibdeps", "dpkg-query", "file", "gzip", "pkg-config")
-# What lintian says and what is right here: the packages are not uploaded to Debian, where a wish for them could be closed.
+# A warning of lintian that does not apply: the packages are not uploaded to Debian, where they would close a request for them.
 EXPLAINED = ("initial-upload-closes-no-bugs",)
 CONSUMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "install", "consumer")
 
@@ -34,11 +34,11 @@ def run(*words, seconds=170, **options):
 
 
 def build_tree(folder):
-    """The tree that the packages are made of."""
+    """The build tree for the packages."""
     if sys.argv[2] != "--preset":
         return sys.argv[2]
     tree = os.path.join(folder, "tree")
-    # What compilers optimise is not what is tested.
+    # The optimization of compilers is not tested here.
     run(CMAKE, "--preset", "package", "-S", sys.argv[3], "-B", tree, "-DCMAKE_CXX_FLAGS_RELEASE=-O0",
         "-DSENNIT_FOLDERS_TOGETHER=ON", "-DSENNIT_PACKAGE_MAINTAINER=Somebody <somebody@example.org>")
     run(CMAKE, "--build", tree, "--target", "sennit_installed", "--parallel", "2", seconds=800)
@@ -56,12 +56,12 @@ class Package:
         run("dpkg-deb", "--extract", path, place)
 
     def files(self):
-        """[(path in the root, path here)] of files and links."""
+        """[(path in the root, path here)] of all files and links."""
         return [(os.path.relpath(os.path.join(folder, name), self.place), os.path.join(folder, name))
                 for folder, _, names in os.walk(self.place) for name in names]
 
     def programs(self):
-        """ELF files that the loader reads."""
+        """ELF files for the dynamic loader."""
         for name, path in self.files():
             if not os.path.islink(path):
                 with open(path, "rb") as file:
@@ -77,7 +77,7 @@ class DebianTest(unittest.TestCase):
         cls.tree = build_tree(cls.folder)
         out = os.path.join(cls.folder, "packages")
         run(os.path.join(os.path.dirname(CMAKE), "cpack"), "--config", os.path.join(cls.tree, "CPackConfig.cmake"),
-            "-G", "DEB", "-B", out, umask=0o077)  # must not show in the packages
+            "-G", "DEB", "-B", out, umask=0o077)  # must not affect the packages
         cls.packages = {}
         for path in glob.glob(os.path.join(out, "*.deb")):
             package = Package(path, os.path.join(cls.folder, "apart", os.path.basename(path)))
@@ -202,7 +202,7 @@ class DebianTest(unittest.TestCase):
                    env={**os.environ, "LC_ALL": "C"})
         self.assertEqual(said, "")
 
-    # What blhc looks for in a log, and hardening-check in a file.
+    # The checks of blhc for a log, and of hardening-check for a file.
     def test_everything_is_compiled_and_linked_with_the_hardening_of_debian(self):
         if sys.argv[2] != "--preset":
             self.skipTest("the tree is not of preset package")
@@ -238,7 +238,7 @@ class DebianTest(unittest.TestCase):
         self.assertEqual([name for name in names if not name.endswith(".gz")], [])
         if not shutil.which("man"):
             self.skipTest("no man here (apt-get install man-db)")
-        # The page of another function, by its own name.
+        # A page that is a link to another function's page.
         said = run("man", "-M", pages, "-P", "cat", "3", "sennit_get", env={**os.environ, "MANWIDTH": "100"})
         self.assertIn("sennit_status sennit_get(void *destination,", said)
 

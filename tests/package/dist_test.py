@@ -1,7 +1,7 @@
 """The release tarball: dist_test.py SOURCE [--build]
 
-What would break it: bytes that depend on the clock, the folder or the user's settings; a file that is missing; a build or a test that
-needs a clone. With --build the quick conformance tests are built and run from the tarball.
+Broken by bytes that depend on the clock, the folder or the user's settings, by a missing file, or by a build or test that needs a
+clone. With --build the quick conformance tests are built and run from the tarball.
 """
 import hashlib
 import os
@@ -27,7 +27,7 @@ def git(*words):
 
 
 def made_in(folder, **environment):
-    """The tarball, after a look at its checksum."""
+    """The tarball, after its checksum was checked."""
     run(os.path.join(SOURCE, "tools", "dist"), folder, env={**os.environ, **environment})
     (path,) = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".tar.gz")]
     with open(path, "rb") as file:
@@ -40,7 +40,7 @@ def made_in(folder, **environment):
 
 def look_at(folder):
     path, first = made_in(os.path.join(folder, "first"))
-    time.sleep(1.1)  # a time of seconds in it would be another
+    time.sleep(1.1)  # a time stamp in seconds would now differ
     settings = os.path.join(folder, "gitconfig")
     with open(settings, "w", encoding="utf-8") as file:
         file.write('[tar]\n\tumask = 0077\n[tar "tar.gz"]\n\tcommand = gzip -1\n')
@@ -56,7 +56,7 @@ def look_at(folder):
 
 
 def build_and_test(tree):
-    """As a user who has no clone: no git finds a repository above the folder, and none of this machine's builds is used."""
+    """Builds as a user without a clone: git finds no repository above the folder, and no build of this machine is used."""
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(tree)}
     run("cmake", "--preset", "release", cwd=tree, env=environment, seconds=120)
     run("cmake", "--build", "build/release", "--target", "sennit_cli", "conformance_suite", "sennit_leftovers", cwd=tree, env=environment,

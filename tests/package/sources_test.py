@@ -1,8 +1,8 @@
-"""What makes packages of the release tarball elsewhere: sources_test.py SOURCE rpm|debian [--build]. Skipped without the tools.
+"""Recipes that make packages of the release tarball: sources_test.py SOURCE rpm|debian [--build]. Skipped without the tools.
 
-What would break it: a version, an option or a package that the build lists do not have; a source package that is not the tarball, or has
-other bytes the next time. With --build the packages are made: then a file that is installed and in no package, or one that a package
-names and nothing installs.
+Broken by a version, an option or a package that the build lists do not have, and by a source package that is not the tarball or
+has other bytes the next time. With --build the packages are made: then also broken by an installed file in no package, or by a
+file that a package names and nothing installs.
 """
 import glob
 import os
@@ -35,7 +35,7 @@ def version():
 
 
 def compare_with_the_build_lists(recipe, components):
-    """The options of CMake that `recipe` sets, and the components that it installs."""
+    """Compares the CMake options that `recipe` sets, and the components that it installs, with the build lists."""
     lists = "".join(read("cmake", os.path.basename(path)) for path in glob.glob(os.path.join(SOURCE, "cmake", "*.cmake")))
     known = set(re.findall(r"(?:option|set)\((SENNIT_\w+)", lists)) | {f"SENNIT_{part}" for parts in re.findall(
         r"foreach\(part ([A-Z ]+)\)", lists) for part in parts.split()}
@@ -56,14 +56,14 @@ def rpm(folder, builds):
     expanded = run("rpmspec", "-P", spec)
     assert re.search(r"^Version: +(\S+)$", expanded, re.MULTILINE)[1] == version()
     compare_with_the_build_lists(expanded, re.search(r"for component in (.*); do", expanded)[1].split())
-    # What the library opens at run time, which rpmbuild does not find.
+    # Libraries that Sennit opens at run time, which rpmbuild does not find.
     for file in ("runtime/domains_hwloc.cpp", "transport/fabric/library.cpp", "bootstrap/pmix.cpp"):
         opened = re.search(r'"(lib\w+\.so\.\d+)"', read("src", file))[1]
         assert re.search(rf"^(Recommends|Suggests): +{re.escape(opened)}\(\)\(64bit\)$", expanded, re.MULTILINE), opened
     if not builds:
         return
     run(os.path.join(SOURCE, "tools", "dist"), folder)
-    # Debian's packages are not rpm's: what is needed is not looked for there, and nobody splits what is for debuggers.
+    # Debian's packages are not rpm's: skip the check of dependencies, and make no packages for debuggers.
     run("rpmbuild", "-bb", "--nodeps", "--define", f"_topdir {folder}/top", "--define", f"_sourcedir {folder}", "--define",
         "debug_package %{nil}", spec, seconds=1800)
     packages = glob.glob(os.path.join(folder, "top", "RPMS", "*", "*.rpm"))

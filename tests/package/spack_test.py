@@ -1,7 +1,7 @@
-"""Tests of the recipe of Spack, without Spack: spack_test.py CMAKE SOURCE.
+"""Tests of the Spack recipe, without Spack: spack_test.py CMAKE SOURCE.
 
-The recipe is loaded with stand-ins for Spack's directives, which note what they are given. What would break it: a version,
-an option or a requirement that is not that of the build lists, or arguments that CMake does not take.
+The recipe is loaded with replacements for Spack's directives, which record their arguments. Broken by a version, an option or a
+requirement that differs from the build lists, or by arguments that CMake does not accept.
 """
 import importlib.util
 import itertools
@@ -17,19 +17,19 @@ import unittest
 CMAKE, SOURCE = sys.argv[1:3]
 MPICC = shutil.which("mpicc.openmpi") or ""
 NINJA = shutil.which("ninja")
-GENERATOR = ("-G", "Ninja") if NINJA else ()  # the one of the recipe
+GENERATOR = ("-G", "Ninja") if NINJA else ()  # the recipe's generator
 DIRECTIVES = ("version", "variant", "depends_on", "conflicts", "requires", "license", "generator")
 
 
 class Notes(dict):
-    """What each directive was given: {directive: [(arguments, keywords)]}."""
+    """The arguments of each directive: {directive: [(arguments, keywords)]}."""
 
     def directive(self, name):
         return lambda *words, **keywords: self.setdefault(name, []).append((words, keywords))
 
 
 class CMakePackage:
-    """What the recipe uses of Spack's class of that name."""
+    """The parts of Spack's class of that name that the recipe uses."""
 
     def __init__(self, values, packages):
         self.values = values
@@ -93,7 +93,7 @@ class SpackTest(unittest.TestCase):
         return self.recipe.Sennit(values, dict(packages)).cmake_args()
 
     def all_values(self):
-        """Every choice of variants that Spack would allow."""
+        """Every choice of variants that Spack allows."""
         for choice in itertools.product((False, True), repeat=len(self.variants)):
             values = dict(zip(self.variants, choice))
             if all(values[keywords["when"][1:]] for name, keywords in self.variants.items()
@@ -101,7 +101,7 @@ class SpackTest(unittest.TestCase):
                 yield values
 
     def test_a_numbered_version_is_a_release_and_none_is_newer_than_the_build_lists(self):
-        """Would break: a number for a branch, which names another thing each day."""
+        """Broken by a version number for a branch, which changes every day."""
         def number(name):
             return tuple(int(part) for part in name.split("."))
 
@@ -124,18 +124,18 @@ class SpackTest(unittest.TestCase):
 
     def test_what_cmake_looks_for_is_needed(self):
         names = {"CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json", "PkgConfig": "pkgconfig", "Python3": "python"}
-        looked_for = set(re.findall(r"find_package\((\w+)", self.lists)) - {"Threads", "sennit", "GTest"}  # of tests
+        looked_for = set(re.findall(r"find_package\((\w+)", self.lists)) - {"Threads", "sennit", "GTest"}  # for tests
         self.assertEqual(looked_for, set(names))
         for name in names.values():
             self.assertIn(name, self.needs)
 
     def test_every_part_that_may_be_left_out_is_settled_by_the_recipe(self):
-        """Else what Spack builds would depend on what lies about on the machine."""
+        """Otherwise a Spack build would depend on the packages that the machine happens to have."""
         settled = {argument[2:].split("=")[0] for argument in self.arguments(dict.fromkeys(self.variants, True))}
         parts = re.search(r"foreach\(part ((?:[A-Z]+ ?)+)\)\n\s+set\(SENNIT_\$\{part\} AUTO", self.lists)[1].split()
         self.assertEqual({f"SENNIT_{part}" for part in parts} - settled, set())
         self.assertIn("SENNIT_MAN", settled)
-        # Spack runs the tests of a tree that has them (--test=root), and the target that it builds does not.
+        # Spack runs the tests of a tree that has them (--test=root), but does not build their targets.
         self.assertIn("-DSENNIT_BUILD_TESTS=OFF", self.arguments(dict.fromkeys(self.variants, True)))
 
     def test_options_are_options_of_the_build(self):
@@ -187,7 +187,7 @@ class SpackTest(unittest.TestCase):
                 self.check_what_installing_builds(tree)
 
     def check_what_installing_builds(self, tree):
-        """Nothing more than the target that was built: no applications and no examples."""
+        """Only the target that was built: no applications and no examples."""
         if GENERATOR:
             said = subprocess.run([NINJA, "-C", tree, "-t", "query", "CMakeFiles/install.util"], capture_output=True,
                                   text=True, check=True).stdout

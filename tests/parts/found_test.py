@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the compilers have is found: tests/parts/found_test.py --cxx COMPILER --openmp 0|1 --fortran 0|1 [--mpi NAME F08 MPI]...
+"""All that the compilers have is found: tests/parts/found_test.py --cxx COMPILER --openmp 0|1 --fortran 0|1 [--mpi NAME F08 MPI]...
 
-Parts that CMake does not find are left out, and their programs and tests with them, which no test of theirs can tell. So the
-compilers are asked here, apart from CMake: OpenMP by a program with -fopenmp, Fortran by a compiler in PATH, and the MPIs'
-modules by their wrappers. F08 and MPI say whether the tree has tests for module mpi_f08 and for module mpi. What would break
-it: a search of CMake's that fails where there is something.
+Parts that CMake does not find are left out together with their programs and tests, so none of their tests can notice. Therefore
+the compilers are asked here, without CMake: OpenMP by a program with -fopenmp, Fortran by a compiler in PATH, and the MPIs'
+modules by their wrappers. F08 and MPI say whether the tree has tests for module mpi_f08 and for module mpi. Broken by a
+search of CMake that fails although the part exists.
 """
 import argparse
 import os
@@ -23,14 +23,14 @@ def compiles(words, name, text):
 
 
 def has_gfortran():
-    """One of those that are taken: 10 or later."""
+    """True for a version that is accepted: 10 or later."""
     path = shutil.which("gfortran")
     return path is not None and int(subprocess.run([path, "-dumpversion"], capture_output=True, text=True, timeout=60,
                                                    check=True).stdout.split(".")[0]) >= 10
 
 
 def parts_of(arguments):
-    """(part, whether it is there, whether the tree has it)"""
+    """(part, whether it exists, whether the tree has it)"""
     openmp = "#include <omp.h>\n#ifndef _OPENMP\n#error none\n#endif\nint main() { return omp_get_max_threads() < 1; }\n"
     yield "OpenMP", compiles([arguments.cxx, "-fopenmp"], "openmp.cpp", openmp), arguments.openmp
     yield "Fortran", has_gfortran(), arguments.fortran

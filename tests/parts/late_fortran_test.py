@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Configures the library in a folder of its own, first where there is no Fortran compiler, then where there is one.
+"""Configures the library in a separate folder, first without a Fortran compiler, then with one.
 
     tests/parts/late_fortran_test.py CMAKE SOURCE
 
-FC in the environment is the compiler. What would break it: a tree that keeps that it found none, and whose owner
-installs gfortran and goes on without Fortran.
+FC in the environment is the compiler. Broken by a tree that remembers that it found none: its owner installs gfortran and still
+has no Fortran.
 """
 import os
 import re
@@ -16,7 +16,7 @@ CMAKE, SOURCE = sys.argv[1:3]
 
 
 def fortran_of(tree, compiler):
-    """What the report of a configuration says of Fortran."""
+    """The line about Fortran in the report of a configuration."""
     done = subprocess.run([CMAKE, "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                            "-DSENNIT_BUILD_PROGRAMS=OFF", "-DSENNIT_BUILD_TESTS=OFF", "-DSENNIT_OPENMPI=OFF",
                            "-DSENNIT_MPICH=OFF"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=90,
@@ -29,7 +29,7 @@ def fortran_of(tree, compiler):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="sennit-fortran-") as tree:
-        # As if none were installed: one that is named and not there is none to CMake.
+        # As if none were installed: for CMake, a compiler whose file does not exist is no compiler.
         missing = fortran_of(tree, os.path.join(tree, "gfortran"))
         if not missing.startswith("not found"):
             sys.exit(f"with no compiler: {missing}")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Builds the library and one example without any optional part, in a folder of its own, and runs the example.
+"""Builds the library and one example without any optional part, in a separate folder, and runs the example.
 
     tests/parts/parts_test.py CMAKE SOURCE SENNIT
 
-Every part that cmake/SennitOptional.cmake looks for is switched off or hidden, and adoption is left out. SENNIT is the program of a tree that has
-them, which starts the ranks. What would break it: a core that needs what it calls optional, a stand-in that does not link
-or says nothing, documents whose links to headers lead nowhere, a protocol of the launcher that depends on how the library was built.
+Every part that cmake/SennitOptional.cmake looks for is switched off or hidden, and adoption is left out. SENNIT is the program of
+a tree with all parts, which starts the ranks. Broken by a core that needs a part that it calls optional, a replacement that does
+not link or says nothing, documents whose links to headers are dead, a launcher protocol that depends on the library's parts.
 """
 import os
 import re
@@ -22,7 +22,7 @@ EXAMPLE = "ring"
 
 
 def switches():
-    """Options that leave out each part, also those that have no switch of ours."""
+    """Options that leave out each part, including parts for which Sennit has no switch."""
     with open(os.path.join(SOURCE, "cmake", "SennitOptional.cmake"), encoding="utf-8") as file:
         text = file.read()
     parts = re.search(r"foreach\(part ((?:[A-Z]+ ?)+)\)\n\s+set\(SENNIT_\$\{part\} AUTO", text)[1].split()
@@ -40,7 +40,7 @@ def run(command, seconds, environment=None):
 
 
 def check_documents(tree):
-    """Links to headers lead to copies of them, since no pages are made of them."""
+    """Links to headers lead to copies of the headers, since no header pages are made."""
     prefix = os.path.join(tree, "prefix")
     run([CMAKE, "--install", tree, "--prefix", prefix, "--component", "documents"], 60)
     pages = [os.path.join(path, name) for path, _, files in os.walk(prefix) for name in files if name.endswith(".md")]
@@ -66,7 +66,7 @@ def main():
                 sys.exit("adoption is built although it is switched off")
         run([program], 30)
         run([SENNIT, "run", "-n", "2", "--timeout", "30", program], 40)
-        # A launcher that the build does not know is no reason to be alone in silence.
+        # Under a launcher that the build does not know, the library must not silently run alone.
         with open(os.path.join(tree, "lib", "libsennit.so"), "rb") as file:
             if b"this build of Sennit has no PMIx" not in file.read():
                 sys.exit("the library was built with PMIx")

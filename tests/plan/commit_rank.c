@@ -1,5 +1,5 @@
-/* One rank commits a plan of COUNT operations, each through a block of its own: commit_work.py
- * counts instructions. */
+/* One rank commits a plan of COUNT operations, each with its own block: commit_work.py counts
+ * instructions. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>

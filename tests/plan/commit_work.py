@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The work of a commit goes with the operations of its plan and not with their square.
+"""The work of a commit grows with the number of operations in its plan, not with its square.
 
     tests/plan/commit_work.py PROGRAM
 
-Counts instructions by valgrind, where they are the same in every run. PROGRAM makes and commits a plan of so many
-operations, each through a block of its own. Twice as many take twice the work, and a little more for sorting; with a loop
-over all others for each they would take four times the work. Exit code 77: there is no valgrind.
+Counts instructions by valgrind, because these are the same in every run. PROGRAM makes and commits a plan with a given number of
+operations, each with its own block. Twice as many take twice the work, and a little more for sorting; a loop over all
+others for each would take four times the work. Exit code 77: there is no valgrind.
 """
 import re
 import shutil

@@ -1,7 +1,7 @@
-// What commit makes of the operations of a plan where load and store reach the blocks: moves, of
-// which each stands for all operations that lie one behind the other on both sides. Would break:
-// operations that touch and are moved one by one, or such that do not and are moved as one. And of
-// moves that are words alone: offsets, which a start carries out by itself.
+// The moves that commit makes of a plan's operations if load and store reach the blocks: each move
+// stands for all operations that are adjacent on both sides. Also plans of words alone: a start
+// moves the words by stored offsets. Broken by adjacent operations that are moved one by one, or
+// by operations that are merged although they are not adjacent.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ class Moves : public ::testing::Test {
         ASSERT_EQ(sennit_plan_get(handle_, &local_[local], blocks_[block], place, bytes),
                   SENNIT_OK);
     }
-    // The sizes of the moves after commit, in their order.
+    // The sizes of the moves after commit, in order.
     std::vector<std::uint64_t> committed() {
         EXPECT_EQ(sennit_plan_commit(handle_, 0, 1), SENNIT_OK) << sennit_last_error()->text;
         const plan::Plan &recorded = *plan::find(*current_rank(), handle_);
@@ -68,7 +68,7 @@ TEST_F(Moves, what_touches_on_both_sides_is_one) {
     put(0, 0, 64);
     put(0, 8, 72);
     put(0, 16, 80, 24);
-    put(0, 40, 104, 0);  // an event, and no data
+    put(0, 40, 104, 0);  // an event without data
     put(0, 40, 104);
     EXPECT_EQ(committed(), (Sizes{48}));
 }
@@ -105,11 +105,11 @@ TEST_F(Moves, what_is_recorded_for_another_block_or_direction_in_between_does_no
     EXPECT_EQ(committed(), (Sizes{16, 24, 16}));
 }
 
-// 64-bit words that a plan moves, and what is in the block of each afterwards.
+// A plan that moves 64-bit words, and checks of the block's contents afterwards.
 class WordMoves : public Moves {
   protected:
     // Puts word i of the private buffer to place 2 * (count - 1 - i) of the block, in words: the
-    // lowest address is the last one, and nothing is merged.
+    // addresses descend, so nothing is merged.
     void record(std::size_t count) {
         for (std::size_t i = 0; i < count; ++i)
             put(0, 16 * (count - 1 - i), 8 * i);
@@ -139,8 +139,8 @@ class WordMoves : public Moves {
     std::uint64_t word_ = 0;
 };
 
-// Broken by a word that the strides of eight or what is behind them leave out, an offset of one
-// side that is taken for the other's, events that are not counted, or in another epoch.
+// Broken by a word that is left out, within the groups of eight or after them; by an offset of one
+// side that is used for the other; by events that are not counted, or counted in another epoch.
 TEST_F(WordMoves, words_to_one_block_are_moved_and_counted_in_every_run) {
     for (const std::size_t count : {1u, 7u, 8u, 9u, 64u, 100u}) {
         ASSERT_EQ(sennit_plan_create(&handle_), SENNIT_OK);
@@ -151,7 +151,7 @@ TEST_F(WordMoves, words_to_one_block_are_moved_and_counted_in_every_run) {
         ASSERT_TRUE(has_words());
         run(1000 * count, count);
         EXPECT_EQ(left(), 100 - count);
-        run(5000 * count, count);  // of the next epoch, which the present one does not count
+        run(5000 * count, count);  // for the next epoch, which does not count now
         EXPECT_EQ(left(), 100 - count);
         fill(0, count);
         EXPECT_EQ(sennit_plan_start(handle_), SENNIT_ERR_SIGNAL_EARLY);
@@ -167,7 +167,7 @@ TEST_F(WordMoves, words_to_one_block_are_moved_and_counted_in_every_run) {
     }
 }
 
-// Broken by offsets that leave 32 bits.
+// Broken by offsets of more than 32 bits.
 TEST_F(WordMoves, words_that_lie_far_apart_are_moved_too) {
     constexpr std::size_t kFar = std::size_t{5} << 30;
     void *const room = mmap(nullptr, kFar + 4096, PROT_READ | PROT_WRITE,
@@ -187,7 +187,7 @@ TEST_F(WordMoves, words_that_lie_far_apart_are_moved_too) {
     EXPECT_EQ(munmap(room, kFar + 4096), 0);
 }
 
-// Broken by a piece that is taken for a word, or a group that is left out.
+// Broken by a piece that is treated as a word, or by a group that is left out.
 TEST_F(WordMoves, pieces_of_another_size_and_other_blocks_are_no_plan_of_words) {
     put(0, 0, 0, 12);
     put(0, 32, 32);
@@ -205,7 +205,7 @@ TEST_F(WordMoves, pieces_of_another_size_and_other_blocks_are_no_plan_of_words) 
     EXPECT_EQ(left(), 98u);
 }
 
-// Broken by a start that does not look whether the region or the attachment is still there.
+// Broken by a start that does not check whether the region and the attachment still exist.
 TEST_F(WordMoves, words_do_not_go_where_the_region_or_the_block_has_ended) {
     record(9);
     ASSERT_EQ(sennit_plan_commit(handle_, 0, 1), SENNIT_OK);

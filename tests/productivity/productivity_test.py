@@ -1,6 +1,6 @@
-"""Counts small programs whose lines and calls are known: python3 productivity_test.py PROJECT BUILD CASE
+"""Counts small programs with known numbers of lines and calls: python3 productivity_test.py PROJECT BUILD CASE
 
-Needs libclang for Python, and is skipped without. The MPI of the small programs is a header with a few declarations.
+Needs libclang for Python, and is skipped without it. The MPI of the small programs is a header with a few declarations.
 """
 import json
 import os
@@ -24,9 +24,9 @@ int MPI_Own_barrier(int);
 double MPI_Wtime(void);
 """
 
-# Files of a program; its lines; its calls in the order of categories.CATEGORIES.
+# Files of a program; number of its lines; its calls in the order of categories.CATEGORIES.
 PROGRAMS = {
-    # Init, finalize and the clock are left out, rank and size are not; a call in a loop is one.
+    # Init, finalize and the clock are not counted, rank and size are; a call in a loop counts once.
     "two_sided": ({"two_sided.c": """/* head */
 #include <mpi.h>
 #include <stdio.h>
@@ -45,8 +45,9 @@ int main(int argc, char **argv) {
     return text[0] + (int)end;
 }
 """}, 14, ["", "MPI_Send MPI_Recv", "", "MPI_Comm_rank MPI_Comm_size"]),
-    # Prints go with the if and the braces around them, and with the calls in them; not the print that is a value, the one into
-    # a file, the one under a head that calls something (of it the print alone), nor what shares its line with something else.
+    # A print is left out together with the if and the braces around it, and the calls in it. Not left out: a print that is used as
+    # a value, a print into a file, and anything on the same line as other code. Under a condition that calls something, only the
+    # print is left out.
     "prints": ({"prints.c": r"""#include <mpi.h>
 #include <stdio.h>
 #define SAY(...) do { fprintf(stderr, __VA_ARGS__); fflush(stderr); } while (0)
@@ -73,8 +74,8 @@ int work(FILE *out, int rank) {
     return letters;
 }
 """}, 12, ["MPI_Barrier MPI_Barrier", "", "", ""]),
-    # A call in a macro counts at each use, one in a function once; the profiling name is the same call; a function of the
-    # program is no call of the library; headers count where they are given.
+    # A call in a macro counts at each use, a call in a function once. The profiling name is the same call. A function of the
+    # program is not a call of the library. Headers count if they are given.
     "one_sided": ({"one_sided.c": """#include "own.h"
 #define MEET() MPI_Barrier(0)
 static int MPI_Own_barrier_of(int x) { return x; }
@@ -97,7 +98,7 @@ static void put(void *memory) {
     MPI_Win_fence(0, 0);
 }
 """}, 21, ["MPI_Barrier MPI_Barrier MPI_Barrier MPI_Win_fence", "MPI_Type_commit MPI_Put", "MPI_Alloc_mem MPI_Free_mem", "MPI_Comm_free"]),
-    # Typed calls and those whose type C11 chooses are the same call, also in a macro.
+    # Typed calls and calls whose type C11 chooses are the same call, also in a macro.
     "symmetric": ({"symmetric.c": """#include <shmem.h>
 #define BOTH(p) shmem_put(p, p, 1, 0); shmem_get(p, p, 1, 0)
 int main(void) {
@@ -116,7 +117,7 @@ int main(void) {
 }
 """}, 16, ["shmem_quiet shmem_wait_until", "shmem_put shmem_put shmem_put shmem_put shmem_get shmem_putmem shmem_atomic_inc",
            "shmem_malloc shmem_free", "shmem_n_pes shmem_my_pe"]),
-    # In C++ too: templates that nobody has used yet, lambdas, destructors, streams; structs of the library are no calls.
+    # Also in C++: templates that are not used yet, lambdas, destructors, streams; structs of the library are not calls.
     "braid": ({"braid.cpp": """#include <shmem.h>
 #include <sennit/atomic.h>
 #include <sennit/coll.h>
@@ -185,7 +186,7 @@ def lines_and_calls_of_small_programs_are_known(folder):
 
 
 def declared(text, flags, of_library):
-    """Names of the functions that includes declare."""
+    """The names of the functions that the includes declare."""
     unit = sources.Unit("all.c", ["-x", "c", "-std=c11", "-w", *flags], text)
     need(not unit.errors(), str(unit.errors()[:3]))
     kind = sources.cindex.CursorKind.FUNCTION_DECL
@@ -195,7 +196,7 @@ def declared(text, flags, of_library):
 
 @case
 def every_function_of_the_headers_has_a_category(_folder):
-    """Breaks when a function is added and the table forgotten, and when the table has a word for nothing."""
+    """Breaks when a function is added without a category, and when the table has a word for no function."""
     functions = headers.functions(headers.read_headers(os.path.join(PROJECT, "include", "sennit")))
     names = {function.name for function in functions} | declared(
         "#include <shmem.h>\n#include <shmemx.h>\n#include <pshmem.h>\n", INCLUDES, lambda part: "shmem" in part.location.file.name)
@@ -221,7 +222,7 @@ def every_function_of_the_headers_has_a_category(_folder):
 
 @case
 def what_is_not_understood_is_refused_or_named(folder):
-    """Breaks when a source that is only half understood gives numbers, or an error has no reason."""
+    """Breaks when a half-understood source gives numbers, or an error has no reason."""
     write(folder, {"mpi.h": MPI_H, "a.c": "#include <mpi.h>\nint f(void) { return MPI_Own_barrier(0); }\n",
                    "b.c": "int f(void) { return 1 }\n"})
     a, b = (os.path.join(folder, name) for name in ("a.c", "b.c"))
@@ -246,7 +247,7 @@ def what_is_not_understood_is_refused_or_named(folder):
 
 @case
 def kernels_stand_beside_the_numbers_of_the_paper(folder):
-    """Breaks when a version is taken for another, or a number of the paper stands at the wrong place."""
+    """Breaks when a version is mistaken for another, or a number of the paper is at the wrong place."""
     text = "int put(int);\nint f(int x) { return put(x); }\n"
     write(folder, {f"{name}.c": text for name in (
         "daxpy_rma", "daxpy_shmem_async", "daxpy_sennit_pipelined", "summa_mpi", "sort_shmem", "own_mpi", "versions", "summa_without_teams")})
@@ -277,7 +278,7 @@ def every_kernel_is_counted_with_each_library(_folder):
 
 @case
 def no_library_writes_a_kernel_in_fewer_lines_or_calls_than_sennit(_folder):
-    """Breaks when a version of Sennit grows, or Sennit's interface needs more than that of another library."""
+    """Breaks when a Sennit version grows, or Sennit's interface needs more than another library's."""
     counted = json.loads(run_tool("--json").stdout)
     for kernel in paper.KERNELS:
         def least(is_sennit, what):

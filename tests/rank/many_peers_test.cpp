@@ -1,5 +1,5 @@
-// What a rank keeps of each other rank of its job. A rank is started with the cards of a large job,
-// all of whose other ranks are made up: 128 to a node, and none on this rank's. Would break: a
+// The memory that a rank keeps for each other rank of its job. A rank is started with the cards of
+// a large job; all other ranks are made up: 128 per node, none on this rank's node. Broken by a
 // table of all ranks in each rank.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
@@ -20,7 +20,7 @@ constexpr int kOfNode = 128;
 struct MadeUpJob {
     int size = 0;
 
-    // Whatever this rank says all others say too, but for who they are and where.
+    // All other ranks send the same as this rank, except for their identity and place.
     static int allgather(void *context, const void *mine, void *all, std::size_t bytes,
                          std::int64_t) {
         const int size = static_cast<MadeUpJob *>(context)->size;
@@ -55,7 +55,8 @@ long anonymous_memory() {
     return found;
 }
 
-// What the start of a rank in a job of that size leaves, in KiB. In a process of its own.
+// The memory in KiB that remains after the start of a rank in a job of that size. Uses a separate
+// process.
 long memory_of_rank(int size) {
     int ends[2];
     if (pipe(ends) != 0) return -1;

@@ -1,5 +1,5 @@
-// Rank objects are used again by the next rank of the process, while threads of the last one may
-// still look at them.
+// The next rank of a process reuses a rank object while threads of the last rank may still read
+// it.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -12,7 +12,7 @@
 namespace sennit::test {
 namespace {
 
-// Would break, under tsan: a claim that constructs the object anew, by plain stores.
+// Broken, under tsan, by a claim that constructs the object again with plain stores.
 TEST(rank_object, calls_of_a_thread_that_still_points_to_it_are_refused_while_it_is_claimed_again) {
     Rank *rank = nullptr;
     ASSERT_EQ(process_claim_rank(&rank), SENNIT_OK);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sennit report`: report_test.py SENNIT CASE. Pages are made from lines that are made up; no figure is judged."""
+"""`sennit report`: report_test.py SENNIT CASE. Pages are made from made-up lines; the figures are not judged."""
 import copy
 import html.parser
 import json
@@ -51,7 +51,7 @@ def made_up():
 
 
 def pages_of(report, old=None):
-    """(page, report as written) that --read makes."""
+    """(page, written report), as --read makes them."""
     with tempfile.TemporaryDirectory() as folder:
         paths = {}
         for name, content in (("new", report), ("old", old)):
@@ -65,7 +65,7 @@ def pages_of(report, old=None):
 
 
 class Elements(html.parser.HTMLParser):
-    """Tags, addresses of what is loaded, and the text."""
+    """Tags, addresses of loaded resources, and the text."""
 
     def __init__(self, page):
         super().__init__()
@@ -81,7 +81,7 @@ class Elements(html.parser.HTMLParser):
 
 
 def a_page_is_made_of_recorded_lines_and_loads_nothing():
-    """Broken by a page that wants a file or a network, or by text of the JSON that becomes part of the page."""
+    """Broken by a page that needs a file or a network, or by text of the JSON that becomes markup."""
     page, _ = pages_of(made_up())
     found = Elements(page)
     assert not found.loaded and not {"script", "link", "iframe"} & set(found.tags), (found.loaded, set(found.tags))
@@ -109,14 +109,14 @@ def the_map_of_a_page_has_a_heat_map_of_each_way_and_curves():
 
 
 def the_map_of_a_page_shows_where_nodes_and_caches_end():
-    """hwloc's order is 0, 2, 1, 3: a cache ends behind each core, a NUMA node behind the second. Broken by cores in the order of their
-    numbers, where each has another NUMA node than the next."""
+    """hwloc's order is 0, 2, 1, 3: a cache ends after each core, a NUMA node after the second. Broken by cores in numerical
+    order, where each core is on another NUMA node than the next."""
     report = made_up()
     machine = {"map": "machine", "cores": [{"processor": at, "core": at, "l2": at, "l3": at, "numa": at % 2, "package": 0} for at in (0, 2, 1, 3)]}
     first = next(one for one in report["parts"][1]["lines"] if one["map"] == "pair")
     report["parts"] = [part("map", [machine, *({**first, "from": x, "to": y} for x in range(4) for y in range(4))], "sennit map --json")]
     page, _ = pages_of(report)
-    for width, count in (("2.5", 2), ("0.75", 4)):  # a line down and one across
+    for width, count in (("2.5", 2), ("0.75", 4)):  # a vertical and a horizontal line
         found = re.findall(rf'stroke: #ffffff; stroke-width: {width}[;"]', page)
         assert len(found) == count, (width, len(found))
 
@@ -126,7 +126,7 @@ def job(library, version, latency, kernel="daxpy", hosts=0):
 
 
 def each_claim_about_the_kernels_is_answered():
-    """Broken by a ratio to another version than the fastest of its kind, or by a claim that is left out."""
+    """Broken by a ratio to another version than the fastest of its kind, or by a missing claim."""
     rows = [job(*words, latency * noise) for *words, latency in (
         ("sennit", "sennit", 60.0), ("sennit", "sennit-pipelined", 50.0), ("sennit-shmem", "shmem-async", 80.0), ("openmpi", "mpi", 200.0),
         ("openmpi", "rma", 400.0), ("openmpi", "rma-put", 125.0), ("mpich", "mpi", 100.0)) for noise in (0.9, 1.0, 1.2)]
@@ -144,7 +144,7 @@ def each_claim_about_the_kernels_is_answered():
 
 
 def every_loss_is_told_with_its_spread():
-    """Broken by a page of results that names no loss, or one that calls noise a difference."""
+    """Broken by a page of results that names no loss, or that calls noise a difference."""
     import_report_modules()
     import claims  # pylint: disable=import-outside-toplevel,import-error
     import parts  # pylint: disable=import-outside-toplevel,import-error
@@ -184,7 +184,7 @@ def with_times(**medians):
 
 
 def a_figure_is_slower_beyond_the_noise_alone():
-    """Intervals of 10 % to both sides. Broken by a mark where they overlap, or one that takes a slower machine for a slower Sennit."""
+    """Intervals of 10 % to both sides. Broken by a mark where they overlap, or by taking a slower machine for a slower Sennit."""
     old = with_times(raw_store_add=100, sennit_put_notify=200)
     for raw, ours, wanted in ((100, 200, "within the noise"), (100, 240, "within the noise"), (100, 250, "slower"), (100, 150, "faster"),
                               (100, 165, "within the noise"), (200, 400, "slower, as the machine is"), (200, 600, "slower"),
@@ -264,7 +264,7 @@ def the_applications_run_in_a_report():
 
 
 def quick_ends_in_its_time():
-    """Two minutes with the page, and no part that is cut."""
+    """Two minutes including the page, with no part cut short."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.monotonic()
         run("--out", os.path.join(folder, "r"), limit_s=150)

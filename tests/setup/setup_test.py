@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs tools/setup on a machine that is made up: a folder of its own, and a PATH with nothing in it but stand-ins.
+"""Runs tools/setup on a made-up machine: a separate folder, and a PATH that contains only replacements.
 
     tests/setup/setup_test.py PROJECT CASE
 
-The stand-ins of id, sudo, dpkg-query, apt-cache and apt-get answer as the case wants and note how they were called. What
-would break a case: something that is installed or left out other than it says, a line that does not name exactly what is
-missing, a change without the right to it, an optional package that stops everything.
+The replacements of id, sudo, dpkg-query, apt-cache and apt-get answer as the case wants and record their calls. Broken by something
+that is installed or left out contrary to the output, a line that does not name exactly the missing packages, a change without the
+right to it, or an optional package that stops everything.
 """
 import os
 import re
@@ -15,22 +15,22 @@ import sys
 import tempfile
 
 INSTALL = "apt-get install --no-install-recommends "
-REAL = ("bash", "awk", "cat", "dirname", "env", "mkdir", "true")  # what the script itself is made of
+REAL = ("bash", "awk", "cat", "dirname", "env", "mkdir", "true")  # the programs that the script itself needs
 STAND_INS = {
     "id": 'echo "$USER_ID"',
     "sudo": '[ "$SUDO_WORKS" = yes ] || exit 1\n[ "$1" = -n ] && shift\necho "sudo $*" >> "$CALLS"\nexec "$@"',
-    # Installed is everything but what the case lacks; `un` is how dpkg says that it knows a name and has it not.
+    # All packages are installed except those that the case lacks; `un` is dpkg's mark for a known package that is not installed.
     "dpkg-query": 'for word in "$@"; do\n  case $word in -*|\'${\'*) continue ;; esac\n  case " $LACKS " in\n'
                   '  *" $word "*) echo "$word un " ;;\n  *) echo "$word ii " ;;\n  esac\ndone',
     "apt-cache": 'echo "$3 | 1.0 | somewhere"',
-    # Fails when it is asked for something that the mirror does not have.
+    # Fails for packages that the mirror does not have.
     "apt-get": 'echo "apt-get $*" >> "$CALLS"\nfor word in "$@"; do\n'
                '  case " $NOT_TO_BE_HAD " in *" $word "*) exit 100 ;; esac\ndone\nexit 0',
 }
 
 
 class Machine:
-    """Lacks packages `lacks`; apt cannot give those of `not_to_be_had`."""
+    """A machine without the packages `lacks`; apt cannot provide those of `not_to_be_had`."""
 
     def __init__(self, project, lacks="", user=1000, sudo=False, not_to_be_had=""):
         self.folder = tempfile.TemporaryDirectory(prefix="sennit-setup-")
@@ -69,7 +69,7 @@ def expect(truth, *seen):
 
 
 def installs(calls):
-    """What each call of `apt-get install` named."""
+    """The packages named in each call of `apt-get install`."""
     found = [re.search(r"^apt-get .*\binstall -y --no-install-recommends (.*)$", call) for call in calls]
     return [match[1] for match in found if match]
 
@@ -128,7 +128,7 @@ def what_is_needed_and_can_not_be_had_stops(project):
 
 
 def each_purpose_wants_its_own_packages(project):
-    # The demo has no use for what the tests need, and goes on in silence.
+    # The demo does not need the packages of the tests, and must not mention them.
     machine = Machine(project, lacks="clang-format valgrind spin python3-numpy")
     for purpose in ("build", "demo", "package"):
         expect(machine.run(purpose) == (0, "", "", []), purpose, machine.run(purpose))
@@ -139,7 +139,7 @@ def each_purpose_wants_its_own_packages(project):
                               ("package", "libhwloc-dev python3 dpkg-dev"), ("test", "libhwloc-dev python3 dpkg-dev")):
         code, _, errors, _ = machine.run(purpose)
         expect(code == 1 and errors.splitlines()[-1] == f"    sudo {INSTALL}{packages}", purpose, errors)
-    # Tests are no part of an installation, nor of packages.
+    # Installing and packaging do not need the tests.
     machine = Machine(project, lacks="make ninja-build libgtest-dev libgmock-dev")
     for purpose, packages in (("install", "make"), ("package", "make"), ("build", "ninja-build libgtest-dev libgmock-dev")):
         code, _, errors, _ = machine.run(purpose)
