@@ -1,6 +1,5 @@
-/* The C11 forms: each macro once with a type of its table, and with a context where it takes one.
- * Types are chosen rightly if the program compiles without a warning and the values are right.
- */
+/* The C11 forms: each macro once with a type of its table, and with a context if it takes one. The
+ * types are right if the program compiles without a warning and the values are right. */
 #include "check.h"
 #include "forms.h"
 

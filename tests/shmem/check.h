@@ -1,4 +1,4 @@
-/* How the programs here say what went wrong: every PE goes on and fails at its end. */
+/* Error reports of the programs in this folder: every PE continues and fails at its end. */
 #ifndef SHMEM_TEST_CHECK_H
 #define SHMEM_TEST_CHECK_H
 
@@ -15,17 +15,17 @@ static int failures;
             fprintf(stderr, "PE %d: %s:%d: %s\n", shmem_my_pe(), __FILE__, __LINE__, #CONDITION); \
     } while (0)
 
-/* One test of a program: its name is what the command line may choose. */
+/* One test of a program; the command line can select it by name. */
 struct test {
     const char *name;
     void (*run)(void);
 };
 
-/* A row of a program's table of them. */
+/* A row of a program's table of tests. */
 #define TEST(NAME) \
     { #NAME, NAME }
 
-/* Runs those whose names the command line has, else all; 0 if none failed. */
+/* Runs the tests named on the command line, else all; returns 0 if none failed. */
 static inline int run_tests(const struct test *tests, size_t count, int argc, char **argv) {
     shmem_init();
     for (size_t i = 0; i < count; ++i) {

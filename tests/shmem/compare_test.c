@@ -1,15 +1,14 @@
 /* Waiting and testing: each comparison of each type with the values where types differ, every form
- * with one value and with one for each word, sets that are empty, and forms that really wait. It
- * breaks when a type is compared as another (a sign, a width), a comparison as its neighbour, or a
- * word that is left out is looked at.
- */
+ * with one value and with one for each word, empty sets, and forms that really wait. Breaks when a
+ * type is compared as another (a sign, a width), a comparison is mistaken for a similar one, or a
+ * word that is left out is read. */
 #include "check.h"
 
 enum { kValues = 5, kComparisons = 6, kWords = 3 };
 static const int comparisons[kComparisons] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT,
                                               SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE};
 
-/* What C says of two values that are less and equal, or not. */
+/* The comparison's result in C, given whether the first value is less or equal. */
 static int holds(int cmp, int is_less, int is_equal) {
     const int result[] = {[SHMEM_CMP_EQ] = is_equal,
                           [SHMEM_CMP_NE] = !is_equal,
@@ -20,14 +19,14 @@ static int holds(int cmp, int is_less, int is_equal) {
     return result[cmp];
 }
 
-/* Words that should hold, and the rest as a status that leaves them out. */
+/* The words that must hold, and the rest as a status that leaves them out. */
 struct wanted {
     int has[kValues], left_out[kValues];
     int some, all;
 };
 static void want(struct wanted *wanted, int i, int has) {
     wanted->has[i] = has;
-    wanted->left_out[i] = 3 * !has; /* anything but 0 */
+    wanted->left_out[i] = 3 * !has; /* any value but 0 */
     wanted->some |= has;
     wanted->all &= has;
 }
@@ -36,7 +35,7 @@ static int is_one_of(size_t index, const struct wanted *wanted) {
     if (!wanted->some) return index == SIZE_MAX;
     return index < kValues && wanted->has[index];
 }
-/* The indices are those that are wanted, each once. */
+/* True if the indices are exactly the wanted ones, each once. */
 static int are_all_of(const size_t *indices, size_t count, const struct wanted *wanted) {
     int left[kValues];
     memcpy(left, wanted->has, sizeof left);
@@ -49,8 +48,8 @@ static int are_all_of(const size_t *indices, size_t count, const struct wanted *
     return 1;
 }
 
-/* Every form over all words. Where no word holds, a wait would not end; with all left out it does.
- */
+/* Every form over all words. If no word holds, a wait would not end, except with all words left
+ * out. */
 #define SETS_OF(T, N, Z, VALUE)                                                                    \
     static void sets_of_##N##Z(T *words, int cmp, VALUE value, const struct wanted *wanted) {      \
         size_t found[kValues];                                                                     \
@@ -75,7 +74,8 @@ SENNIT_SHMEM_AMO(SETS, )
     sets_of_##N##_vector(words, cmp, values, &wanted_each);
 #define NO_SETS(N)
 
-/* All words with one value, and with the values turned by as many places. */
+/* All words compared with one value, and each word compared with the value `behind` places further
+ * on. */
 #define TABLE(T, N, FORMS)                                                                      \
     static T table_words_##N[kValues];                                                          \
     static void table_of_##N(void) {                                                            \
@@ -113,7 +113,7 @@ static void each_comparison_of_each_type(void) {
     }
 }
 
-/* No words at all, also without arrays, and words that are all left out. */
+/* No words at all, with and without arrays, and words that are all left out. */
 #define EMPTY(T, N, Z, NO_VALUE, ...)                                                              \
     do {                                                                                           \
         CHECK(shmem_##N##_test_all##Z(words, count, status, SHMEM_CMP_EQ, NO_VALUE) == 1);         \
@@ -138,16 +138,16 @@ SENNIT_SHMEM_AMO(EMPTY_SETS, )
 
 static void empty_sets(void) {
     const int all_out[kWords] = {1, -1, 256};
-#define CALL_EMPTY(T, N, ...)                      \
-    empty_##N(NULL, 0, NULL);                      \
-    empty_##N(empty_words_##N, 0, all_out);        \
-    for (int i = 0; i < kWords; ++i)               \
-        empty_words_##N[i] = (T)5; /* as wanted */ \
+#define CALL_EMPTY(T, N, ...)                             \
+    empty_##N(NULL, 0, NULL);                             \
+    empty_##N(empty_words_##N, 0, all_out);               \
+    for (int i = 0; i < kWords; ++i)                      \
+        empty_words_##N[i] = (T)5; /* the wanted value */ \
     empty_##N(empty_words_##N, kWords, all_out);
     SENNIT_SHMEM_AMO(CALL_EMPTY, )
 }
 
-/* Words that others set, the last one first: the forms with a value for each wait for them. */
+/* Words that another PE sets, the last one first; each form with a value waits for them. */
 #define LATE(T, N, ...)                                                                            \
     static T late_words_##N[kWords];                                                               \
     static void send_##N(int next, int round) {                                                    \

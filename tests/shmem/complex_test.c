@@ -1,13 +1,12 @@
-/* Complex numbers of C, for a program that includes complex.h itself: every function for them, by
- * its name, and the forms that look at the type.
- */
+/* Complex numbers of C, for a program that includes complex.h itself: every function for them by
+ * its name, and the forms that choose by type. */
 #include <complex.h>
 
 #include "check.h"
 
 static long work_sync[SHMEM_REDUCE_SYNC_SIZE], other_sync[SHMEM_REDUCE_SYNC_SIZE];
 
-/* The product, and the sum of those up to a PE, as every PE computes them itself. */
+/* The product, and the sum up to a PE, as every PE computes them itself. */
 #define COMPLEX_TEST(T, N, ...)                                               \
     static T N##_of(int pe) {                                                 \
         return (T)(1 + pe % 3 + 2 * I);                                       \

@@ -1,7 +1,5 @@
-/* Transfers where they meet: strides that lie between each other, both operators on one signal at
- * once, and what fence and quiet promise between the heap and variables, which may be reached by
- * different paths.
- */
+/* Transfers that meet: interleaved strides, both operators on one signal at the same time, and the
+ * order that fence and quiet promise between heap and variables, which may use different paths. */
 #include "check.h"
 
 enum { kRounds = 40, kTurns = 10, kPes = 16, kRow = 40 };
@@ -15,9 +13,9 @@ static void start(void) {
     CHECK(shmem_ctx_create(0, &ctx) == 0);
 }
 
-/* All PEs put to all at once, each into places of its own between those of the others. Between them
- * each PE has a place that it counts up itself until all are done. Breaks when a gap is written,
- * and be it with what was read there: it belongs to somebody. */
+/* All PEs put to all at the same time, each into its own places between those of the others.
+ * Between these places each PE has one that it increments itself until all are done. Breaks when a
+ * gap is written, even with the value that was read there: the gap belongs to another PE. */
 static uint64_t done;
 
 #define BETWEEN(T, PUT, PUT_BLOCKS)                                               \
@@ -76,8 +74,8 @@ static void strides_between_each_other(void) {
     shmem_free(heap);
 }
 
-/* Within one array of this PE: from even to odd places, apart and together, by blocks. Each element
- * is read before it is written, since no place is both. */
+/* Within one array of this PE: from even to odd places, separately and together, by blocks. The
+ * order does not matter, since no place is both read and written. */
 static long own[40], of_next[40];
 
 static void refill(void) {
@@ -106,11 +104,11 @@ static void strides_within_one_array(void) {
     for (int i = 0; i < 40; ++i)
         CHECK(own[i] == was(i / 4 * 4 + 2 + i % 2));
     refill();
-    /* Spread out from the end of the array to its odd places at the beginning. */
+    /* Spread from the end of the array to its odd places at the beginning. */
     shmem_iput64(own + 1, own + 20, 3, 1, 6, me);
     for (int i = 0; i < 40; ++i)
         CHECK(own[i] == (i < 18 && i % 3 == 1 ? was(20 + i / 3) : was(i)));
-    /* Gets from the next PE lie between each other here, with different strides there. */
+    /* Gets from the next PE that interleave here, with different strides there. */
     refill();
     memset(of_next, 0, sizeof of_next);
     shmem_barrier_all();
@@ -125,7 +123,7 @@ static void strides_within_one_array(void) {
     shmem_barrier_all();
 }
 
-/* To itself, a little further on or back: what is long goes another way than what is short. */
+/* To itself, a little forward or back: long transfers use another path than short ones. */
 static void transfers_that_overlap(void) {
     enum { kBytes = 6000, kFurther = 65 };
     static unsigned char array[kBytes + 2 * kFurther], wanted[sizeof array];
@@ -143,9 +141,9 @@ static void transfers_that_overlap(void) {
     }
 }
 
-/* Both operators on the signal of PE 0 at once. The last PE sets it, to a number in the upper half,
- * and all add ones before and after. An addition that was made when the set had been seen is in the
- * result, and nothing but additions is beside the number that was set. */
+/* Both operators on the signal of PE 0 at the same time. The last PE sets it to a number in the
+ * upper half, and all PEs add ones before and after. The result contains every addition that was
+ * made after the set had been seen, and only additions besides the number that was set. */
 static uint64_t raced_variable;
 static long after_set, after_set_of_all;
 
@@ -157,7 +155,7 @@ static void add_one(uint64_t *word, int i) {
         shmem_long_put_signal(&data, &from, 1, word, 1, SHMEM_SIGNAL_ADD, 0);
 }
 
-/* As many as it takes for PEs to be at it at once. Where each takes a lock that is soon. */
+/* Enough rounds for PEs to collide. Where each addition takes a lock, few are enough. */
 static void race(uint64_t *word, uint64_t round) {
     static long data, from;
     const int adds = shmem_ptr(word, next) != NULL ? 2000 : 60;
@@ -181,7 +179,7 @@ static void race(uint64_t *word, uint64_t round) {
         const uint64_t result = shmem_signal_fetch(word), added = result & UINT32_MAX;
         CHECK(result >> 32 == round);
         CHECK(added >= (uint64_t)after_set_of_all && added <= (uint64_t)(adds * pes));
-        /* The PE that has set it has seen that. */
+        /* The PE that set it has seen that. */
         CHECK(after_set_of_all >= adds / 2 - 1);
     }
 }
@@ -195,8 +193,8 @@ static void signals_are_set_and_added_to_at_once(void) {
     shmem_free(heap);
 }
 
-/* What was sent before a fence is there before what is sent after it: each way of sending, towards
- * the heap and variables, before each way of telling. */
+/* Data sent before a fence arrives before data sent after it: each way of sending, to the heap and
+ * to variables, before each way of setting a flag. */
 enum { kLong = 600 };
 struct sent {
     long put[kLong], put_nbi[kLong], strided[9], one, sum, with_signal;
@@ -249,7 +247,7 @@ static void tell(struct sent *there, shmem_ctx_t by, long how, int pe) {
         shmem_ctx_signal_add(by, &there->flag_signal, 1, pe);
 }
 
-/* Until it is told; the flag is then as before. */
+/* Waits until the flag is set, and resets it. */
 static void wait_for(struct sent *here, int how) {
     if (how == 3)
         shmem_signal_wait_until(&here->flag_signal, SHMEM_CMP_EQ, 1);
@@ -278,7 +276,7 @@ static void order_holds_across_paths(void) {
     shmem_free(heap);
 }
 
-/* What is quiet is there for a third PE, that is told of it and gets it. */
+/* After a quiet the data is visible to a third PE, which is told of it and gets it. */
 static void quiet_is_for_all(void) {
     static long variable[kLong], told;
     long *const heap = shmem_malloc(kLong * sizeof *heap), from[kLong], seen[kLong];

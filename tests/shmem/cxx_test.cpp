@@ -1,4 +1,4 @@
-// The C++ forms, one of each shape: they only choose what the C programs test.
+// The C++ forms, one of each shape: they only select functions that the C programs test.
 #include <type_traits>
 
 #include "check.h"
@@ -40,7 +40,7 @@ void forms() {
     shmem_wait_until(words, SHMEM_CMP_NE, -1L);
 }
 
-// Words that the program has declared volatile, as programs for older versions of the standard do.
+// Words that the program declares volatile, as programs for older versions of the standard do.
 std::add_volatile<long>::type flag;
 std::add_volatile<int>::type flags[2];
 std::add_volatile<uint64_t>::type volatile_signal;
@@ -71,7 +71,7 @@ void volatile_words() {
     shmem_clear_lock(&lock);
     shmem_long_wait(&flag, 8);
     shmem_wait(&flag, 8);
-    // The forms for other words are not in doubt about a value of another type.
+    // The forms for other words accept a value of another type without ambiguity.
     CHECK(shmem_test(words, SHMEM_CMP_GE, mine[0] - mine[1]) >= 0);
     shmem_barrier_all();
 }

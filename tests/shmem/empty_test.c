@@ -1,8 +1,7 @@
-/* Nothing at all, in each call that takes a length: transfers of 0 elements or blocks, collective
- * calls of 0 elements, and a collection to which some PEs give none. Buffers are as they were,
- * signals come, and calls return 0; it breaks when a length of 0 is taken for an error, for one
- * element, or for a place (the wanted buffers may be null).
- */
+/* Length 0 in each call that takes a length: transfers of 0 elements or blocks, collective calls
+ * of 0 elements, and a collection to which some PEs give none. Buffers stay as they were, signals
+ * arrive, and calls return 0. Breaks when a length of 0 is treated as an error or as one element,
+ * or when a buffer is accessed (the buffers may be null). */
 #include "check.h"
 
 enum { kMany = 64 };
@@ -25,7 +24,7 @@ static void start(void) {
         CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 2, pes / 2, NULL, 0, &odd) == 0);
 }
 
-/* Towards the symmetric `there`, from and to `here`; strides and blocks of any length. */
+/* To and from the symmetric `there`, from and to `here`; strides and blocks have any length. */
 static uint64_t signal_word;
 #define NO_MOVES(N, Z, THERE, HERE)                                                                \
     do {                                                                                           \
@@ -54,23 +53,23 @@ static uint64_t signal_word;
         shmem_##N##ibget##Z(HERE, THERE, 1, 1, 0, 4, next);        \
         shmem_ctx_##N##ibget##Z(ctx, HERE, THERE, 3, 3, 2, 0, pe); \
     } while (0)
-#define NO_MOVES_OF(T, N, ...)                               \
-    static void no_moves_##N(T *there) {                     \
-        T here[2] = {(T)3, (T)4};                            \
-        there[0] = (T)5;                                     \
-        there[1] = (T)6;                                     \
-        shmem_barrier_all();                                 \
-        NO_MOVES(N##_, , there, here);                       \
-        NO_STRIDES(N##_, , there, here);                     \
-        NO_MOVES(N##_, , NULL, NULL);                        \
-        NO_STRIDES(N##_, , NULL, NULL);                      \
-        shmem_barrier_all();                                 \
-        CHECK(here[0] == (T)3 && here[1] == (T)4);           \
-        CHECK(there[0] == (T)5 && there[1] == (T)6);         \
-        CHECK(signal_word == 4); /* one for each such put */ \
-        shmem_barrier_all();                                 \
-        signal_word = 0;                                     \
-    }                                                        \
+#define NO_MOVES_OF(T, N, ...)                                        \
+    static void no_moves_##N(T *there) {                              \
+        T here[2] = {(T)3, (T)4};                                     \
+        there[0] = (T)5;                                              \
+        there[1] = (T)6;                                              \
+        shmem_barrier_all();                                          \
+        NO_MOVES(N##_, , there, here);                                \
+        NO_STRIDES(N##_, , there, here);                              \
+        NO_MOVES(N##_, , NULL, NULL);                                 \
+        NO_STRIDES(N##_, , NULL, NULL);                               \
+        shmem_barrier_all();                                          \
+        CHECK(here[0] == (T)3 && here[1] == (T)4);                    \
+        CHECK(there[0] == (T)5 && there[1] == (T)6);                  \
+        CHECK(signal_word == 4); /* one for each put with a signal */ \
+        shmem_barrier_all();                                          \
+        signal_word = 0;                                              \
+    }                                                                 \
     static T no_moves_word_##N[2];
 SENNIT_SHMEM_RMA(NO_MOVES_OF, )
 
@@ -91,7 +90,7 @@ static void transfers(void) {
     NO_STRIDES(, BITS, NULL, NULL);
     SENNIT_SHMEM_SIZES(CALL_NO_SIZES)
     NO_MOVES(, mem, there, here);
-    NO_MOVES(, mem, there + 2 * sizeof *heap, here + 2); /* behind the ends */
+    NO_MOVES(, mem, there + 2 * sizeof *heap, here + 2); /* beyond the end */
     shmem_barrier_all();
     CHECK(here[0] == 3 && here[1] == 4 && there[0] == 5 && there[1] == 6);
     CHECK(signal_word == 2 * 2 * 5 + 4);
@@ -103,7 +102,7 @@ static void transfers(void) {
     shmem_free(heap);
 }
 
-/* Collective calls of nothing, by each type; VALUE is what must stay. */
+/* Collective calls of length 0, by each type; all values must stay. */
 #define NOTHING(N, Z, TO, FROM)                                           \
     do {                                                                  \
         for (int root = 0; root < shmem_team_n_pes(team); ++root)         \
@@ -160,7 +159,8 @@ static void nothing_together(void) {
     CHECK(from[0] == 3 && from[1] == 4 && to[0] == 5 && to[1] == 6);
 }
 
-/* Where some give nothing: the first, the last, all but one, each second. What is behind stays. */
+/* Only some PEs give elements: the first, the last, all but one, or every second one gives none.
+ * The memory behind the result stays. */
 static size_t part_of(int pe, int size, int who) {
     const int gives[] = {pe != 0, pe != size - 1, pe == size / 2, pe % 2, 0};
     return gives[who] ? (size_t)pe % 3 + 1 : 0;
@@ -188,7 +188,7 @@ static void some_give_nothing(void) {
     }
 }
 
-/* The same by active sets: of all PEs, and of each second one. */
+/* The same with active sets: of all PEs, and of every second one. */
 static long sync_a[SHMEM_SYNC_SIZE], sync_b[SHMEM_SYNC_SIZE];
 #define NO_TO_ALL(T, N, V)                                                    \
     do {                                                                      \

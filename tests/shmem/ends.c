@@ -1,4 +1,5 @@
-/* How PEs end, one case each: ends.c CASE. OWN_BYTES is what each thread has of its own. */
+/* The ways in which PEs end, one case each: ends.c CASE. OWN_BYTES is the size of each thread's
+ * thread-local memory. */
 #include <pthread.h>
 #include <shmem.h>
 #include <signal.h>
@@ -19,7 +20,7 @@ static void handler(void) {
     shmem_finalize();
 }
 
-/* The others are ended long before. */
+/* The other PEs end long before. */
 static void linger(void) {
     sleep(1);
 }
@@ -31,7 +32,7 @@ static void compute(void) {
     }
 }
 
-/* A stream that is in use for ever. */
+/* A stream that is in use forever. */
 static void read_nothing(void) {
     int ends[2];
     if (pipe(ends) != 0) abort();
@@ -85,7 +86,7 @@ int main(int argc, char **argv) {
     if (strcmp(what, "own-memory") == 0) compute();
     if (strcmp(what, "reads") == 0 && me == 0) read_nothing();
     if (strcmp(what, "reads") == 0) {
-        sleep(1); /* PE 0 reads */
+        sleep(1); /* meanwhile PE 0 reads */
         shmem_global_exit(0);
     }
     if (strcmp(what, "handlers") == 0) shmem_global_exit(5);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How PEs end each other, and are not ended: ends_test.py SENNIT PROGRAM LARGE [NODES].
+"""When and how PEs end each other: ends_test.py SENNIT PROGRAM LARGE [NODES].
 
-LARGE is the program with threads that have more of their own than the library's thread asks for. With NODES the PEs are on
-so many made-up nodes, where no socket leads from one to the other.
+LARGE is the program whose threads have more thread-local memory than the library asks for as the stack of its own thread. With
+NODES the PEs are on that many made-up nodes, without sockets between nodes.
 """
 import os
 import re
@@ -12,7 +12,7 @@ import sys
 SENNIT, PROGRAM, LARGE, *NODES = sys.argv[1:]
 COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
 
-# case, options of run, environment, exit codes, what is said, what is not
+# case, options of run, environment, exit codes, expected output, forbidden output
 CASES = [
     ("start", [], {}, {0}, r"^$", None),
     ("start-exit", ["--keep-going"], {}, {7}, r"", r"shmem_finalize"),
@@ -21,24 +21,24 @@ CASES = [
     ("reads", ["--keep-going"], {}, {0}, r"", None),
     ("handlers", ["--keep-going"], {}, {5}, r"(?s)the handler of PE \d.*the handler of PE \d", r"shmem_finalize"),
     ("turn", ["--keep-going"], COPIED, {137}, r"PE 0: shmem_long_atomic_inc: .*", r"timeout"),
-    # The one that ends all is named, although the other one is gone before.
+    # The PE that ended the job is named, although the other one ended earlier.
     ("slow-end", [], {}, {6}, r"^sennit run: rank 1 \(process \d+\) has ended the job with code 6\n$", None),
     ("slow-end", ["--keep-going"], {}, {6}, r"^sennit run: rank 0 \(process \d+\) was ended by rank 1 \(process \d+\), with code 6\n"
      r"sennit run: rank 1 \(process \d+\) exited with code 6\n$", None),
-    # Without shmem_finalize: all PEs at about the same time, and what is a failure.
+    # Without shmem_finalize: no failure if all PEs end at about the same time; otherwise a failure.
     *[(case, [], {}, {0}, r"^PE 0: warning: the program ended without shmem_finalize\n$", None)
       for case in ("forgets", "forgets-late")],
     ("forgets-second", [], {}, {0}, r"^PE 0: warning: the program ended after 2 calls of shmem_init and 1 of shmem_finalize\n$", None),
     ("forgets-status", [], {}, {8}, r"exited with code 8", r"warning"),
     ("forgets-leaves", [], {}, {1}, r"ended without sennit_finalize, which counts as a failure", r"warning"),
-    # Its end is no part of the others' barrier.
+    # Its end does not complete the others' barrier.
     ("forgets-alone", [], {}, {1}, r"^sennit run: rank 1 \(process \d+\) ended without sennit_finalize, which counts as a failure; [^\n]*\n$", None),
     ("alignment", [], {"SHMEM_SYMMETRIC_SIZE": "64m"}, {0}, r"^$", None),
 ]
 
-# What hangs on the moment, and how a run looks that did not meet it; no other result is tried again. A PE that has not
-# come to its own call yet when the other's reaches it runs no handlers; and one that dies between two turns leaves nothing
-# that the other waits for.
+# Cases that depend on timing, and the result of a run with bad timing; no other result is tried again. A PE that has not reached
+# its own call when the other PE's end reaches it runs no handlers; and a PE that dies between two turns leaves nothing for which
+# the other waits.
 TRIES = {"handlers": 10, "turn": 4}
 MISSED = {"handlers": lambda code, said: code == 5 and "the handler of PE" in said and "shmem_finalize" not in said,
           "turn": lambda code, said: code == 124}

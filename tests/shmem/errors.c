@@ -1,4 +1,4 @@
-/* What the library says of mistakes, and how a job ends: errors.c CASE. */
+/* The messages of the library about mistakes, and the end of a job: errors.c CASE. */
 #include <limits.h>
 #include <locale.h>
 #include <shmem.h>
@@ -12,10 +12,10 @@ static long word, other_word, work[SHMEM_SYNC_SIZE];
 static uint64_t signal_word;
 static int me;
 static long *private_word;
-/* Of two PEs that are counted from the end; of a team that was destroyed. */
+/* Contexts of two PEs in reverse order, and of a destroyed team. */
 static shmem_ctx_t backwards, destroyed;
 
-/* Each is a call that PE 1 makes. */
+/* Each row is a call by PE 1. */
 #define MISTAKES(USE)                                                                      \
     USE(no_such_pe, shmem_long_p(&word, 1, 77))                                            \
     USE(not_symmetric, shmem_long_p(private_word, 1, 0))                                   \
@@ -54,7 +54,7 @@ static shmem_ctx_t backwards, destroyed;
     USE(set_source, shmem_long_sum_to_all(&word, private_word, 1, 1, 0, 1, work, work))    \
     USE(set_count, shmem_long_sum_to_all(&word, &word, -1, 1, 0, 1, work, work))           \
     COMPARISONS(USE)
-/* The same wrong comparison in each of the waits and tests. */
+/* The same wrong comparison in each wait and test. */
 #define COMPARISONS(USE)                                                          \
     USE(cmp_1, shmem_long_wait_until(&word, 9, 1))                                \
     USE(cmp_2, (void)shmem_long_test(&word, 9, 1))                                \
@@ -88,7 +88,7 @@ static const struct {
 #define MISTAKE_ROW(NAME, ...) {#NAME, mistake_##NAME},
     MISTAKES(MISTAKE_ROW)};
 
-/* Each mistake ends a child of PE 1, and that alone. */
+/* Each mistake ends a child of PE 1, and only that. */
 static int make_in_children(void) {
     for (size_t i = 0; me == 1 && i < sizeof mistakes / sizeof *mistakes; ++i) {
         fprintf(stderr, "%s:\n", mistakes[i].name);
@@ -105,14 +105,14 @@ static int make_in_children(void) {
     return 0;
 }
 
-/* With checks off they do nothing, and none waits. */
+/* With checks off the mistakes have no effect, and no call waits. */
 static int make_all(void) {
     for (size_t i = 0; me == 1 && i < sizeof mistakes / sizeof *mistakes; ++i)
         mistakes[i].make();
     return word == 0 && *private_word == 0 && signal_word == 0 ? 0 : 7;
 }
 
-/* A signal says that its data are there, so there is none of data that went nowhere. */
+/* A signal means that its data has arrived, so data that went nowhere has no signal. */
 static int signal_without_data(void) {
     long data = 5;
     shmem_long_put_signal(private_word, &data, 1, &signal_word, 7, SHMEM_SIGNAL_SET, 1 - me);
@@ -127,7 +127,7 @@ static int signal_without_data(void) {
     return signal_word == 7 && word == 0 ? 0 : 5;
 }
 
-/* Ended and begun anew: variables keep their values and are symmetric again. */
+/* After finalize and a second init, variables keep their values and are symmetric again. */
 static int begin_again(void) {
     shmem_ctx_destroy(backwards);
     for (long round = 1; round < 4; ++round) {
@@ -157,7 +157,7 @@ static int run(const char *what) {
     if (strcmp(what, "exit-0") == 0 && me == 1) shmem_global_exit(0);
     if (strcmp(what, "exit-7") == 0 && me == 1) shmem_global_exit(7);
     if (strncmp(what, "exit", 4) == 0) {
-        for (;;) { /* computes for ever */
+        for (;;) { /* computes forever */
         }
     }
     if (strcmp(what, "unchecked") == 0) return make_all();

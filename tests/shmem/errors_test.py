@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is said and how a job ends: errors_test.py SENNIT PROGRAM."""
+"""The messages about mistakes, and the end of a job: errors_test.py SENNIT PROGRAM."""
 import os
 import re
 import resource
@@ -9,7 +9,7 @@ import tempfile
 
 SENNIT, PROGRAM = sys.argv[1:]
 
-# Each mistake that PE 1 makes, and what is said of it.
+# Each mistake of PE 1, and its message.
 NO_PE = "argument pe: there is no PE"
 NO_PLACE = r"\d+ bytes at 0x[0-9a-f]+ are not symmetric memory \(for PE"
 INVALID = "argument ctx: it is SHMEM_CTX_INVALID"
@@ -27,7 +27,7 @@ MISTAKES = {
     "signal_operator": r"shmem_long_put_signal: argument sig_op: 9 is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
     "strides": r"shmem_long_iput: arguments dst and sst: 0 and 1 are less than the 1 elements of a block",
     "lock": rf"shmem_set_lock: argument lock: {NO_PLACE} 0\)",
-    # As the program said it, and not the number in the world.
+    # The number that the program used, not the number in the world.
     "ctx_pe": rf"shmem_ctx_long_p: {NO_PE} 2",
     "ctx_not_symmetric": rf"shmem_ctx_long_p: argument dest: {NO_PLACE} 1\)",
     "invalid_put": f"shmem_ctx_long_put: {INVALID}",
@@ -53,12 +53,12 @@ MISTAKES = {
     "set_source": rf"shmem_long_sum_to_all: argument source: {NO_PLACE} 1\)",
     "set_count": "shmem_long_sum_to_all: argument nreduce: -1 is negative",
 }
-# The order of errors.c.
+# In the order of errors.c.
 COMPARE = """long_wait_until long_test long_wait_until_all long_wait_until_any long_wait_until_some long_test_all long_test_any
 long_test_some long_wait_until_all_vector long_test_any_vector signal_wait_until ushort_test wait_until""".split()
 MISTAKES |= {f"cmp_{i}": f"shmem_{name}: argument cmp: there is no comparison 9" for i, name in enumerate(COMPARE, 1)}
 
-# case, environment, exit codes, what is said
+# case, environment, exit codes, expected output
 CASES = [
     ("", {}, {0}, r"^$"),
     ("mistakes", {}, {0}, None),
@@ -70,7 +70,7 @@ CASES = [
     ("unchecked-signal", {"SENNIT_SHMEM_CHECKS": "off", "SENNIT_PATHS": "self,cma"}, {0}, r"^$"),
     ("again", {}, {0}, r"^$"),
     ("again", {"SENNIT_REGISTER": "cma"}, {0}, r"^$"),
-    # Calls of Sennit have the names of those of the program that make them.
+    # Errors of Sennit's calls name the OpenSHMEM call that the program made.
     ("different", {}, {1}, r"PE (0: shmem_barrier_all: SENNIT_ERR_ARG: PE 1 waits in shmem_broadcast, this PE in a barrier"
      r"|1: shmem_broadcastmem: SENNIT_ERR_ARG: PE 0 waits in a barrier, this PE in shmem_broadcast)"
      r": all PEs of a team make the same collective calls in the same order"),
@@ -94,7 +94,7 @@ CASES = [
     ("not-symmetric", {"SENNIT_SHMEM_STATICS": "off"}, {1}, r"not symmetric memory"),
 ]
 
-# A heap that cannot be had: its size, a limit of the job, and what is said: how much was asked for, and what there is.
+# A heap that is impossible: its size, a limit of the job, and the message with the size asked for and the size available.
 NO_HEAP = "shmem_init: cannot allocate a symmetric heap of {} bytes for each of 2 PEs: "
 SETTING = "; set SHMEM_SYMMETRIC_SIZE to a smaller size$"
 HEAPS = [
@@ -108,7 +108,7 @@ HEAPS = [
 
 
 def comma_locale(folder):
-    """The environment of a locale with a comma in its numbers, made in `folder`; None where that cannot be done."""
+    """The environment of a locale with a comma in its numbers, made in `folder`; None if that is impossible."""
     try:
         made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(folder, "de_DE.UTF-8")],
                               capture_output=True, timeout=60, check=False).returncode == 0
@@ -120,7 +120,7 @@ def comma_locale(folder):
 
 
 def mistake_missing(said):
-    """What of the mistakes is not said as it should be; None if all are, and nothing else is said."""
+    """The mistakes whose messages are wrong; None if all are right and there is no other output."""
     blocks = dict(block.split(":\n", 1) for block in re.findall(r"(?m)^\w+:\n(?:.* .*\n)*", said))
     if set(blocks) != set(MISTAKES):
         return f"other mistakes: {set(blocks) ^ set(MISTAKES)}"

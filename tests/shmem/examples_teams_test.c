@@ -1,12 +1,11 @@
-/* What the examples of the standard show, written anew: barriers, teams, contexts, collective
- * calls.
- */
+/* Programs like the examples of the standard, written anew: barriers, teams, contexts, collective
+ * calls. */
 #include "check.h"
 
 static int me, pes, next, before;
 
-/* Each second PE gives to the one behind the next, and only those meet: by an active set and by a
- * team. The others keep what they had. */
+/* Every second PE gives a word to the next such PE, and only these PEs meet: by an active set and
+ * by a team. The others keep their old words. */
 static void some_of_all_meet(void) {
     static int by_set = 10101, by_team = 10101;
     static long work[SHMEM_BARRIER_SYNC_SIZE] = {SHMEM_SYNC_VALUE};
@@ -31,7 +30,7 @@ static void some_of_all_meet(void) {
     shmem_team_destroy(team);
 }
 
-/* Two teams that have members in common, one after the other: the later one's word stays. */
+/* Two teams with common members, one after the other: the word of the later team stays. */
 static void two_teams_in_turn(void) {
     static int word = 10101;
     for (int step = 2; step <= 3; ++step) {
@@ -52,8 +51,8 @@ static void two_teams_in_turn(void) {
     CHECK(word == (me == 0 ? 10101 : me % 3 == 0 ? 3 : me % 2 == 0 ? 2 : 10101));
 }
 
-/* Contexts of two teams: PEs are counted as in the team, and members of both add up on the first.
- */
+/* Contexts of two teams: PE numbers are those of the team, and members of both teams add to a word
+ * of the first PE. */
 static void contexts_of_two_teams(void) {
     static int sum, from[2];
     const shmem_team_config_t config = {1};
@@ -70,7 +69,7 @@ static void contexts_of_two_teams(void) {
         shmem_put(ctxs[i], &from[i], &mine, 1, (mine + 1) % shmem_team_n_pes(teams[i]));
     }
     for (int i = 0; i < 2; ++i)
-        shmem_ctx_quiet(ctxs[i]); /* of none, too */
+        shmem_ctx_quiet(ctxs[i]); /* also of an invalid context */
     shmem_team_sync(SHMEM_TEAM_WORLD);
     if (me % 6 == 0) shmem_atomic_add(ctxs[0], &sum, from[0] + from[1], 0);
     shmem_ctx_quiet(ctxs[0]);
@@ -85,7 +84,7 @@ static void contexts_of_two_teams(void) {
     }
 }
 
-/* All PEs as a box of three dimensions, by two splits of which the second follows at once. */
+/* All PEs as a box of three dimensions, by two splits, the second right after the first. */
 static int divisor(int number, int most) {
     while (number % most != 0)
         --most;
@@ -113,8 +112,8 @@ static void box_of_three_dimensions(void) {
     shmem_team_destroy(x);
 }
 
-/* A sum over all PEs in stages: one is under way in a context of its own while the one before is
- * added up. Three places take turns, since a PE that is ahead sends to one that still adds. */
+/* A sum over all PEs in stages: each stage is sent in its own context while the previous one is
+ * added. Three buffers take turns, since a PE that is ahead sends to one that is still adding. */
 static void stages_in_contexts_of_their_own(void) {
     enum { kStage = 64, kStages = 12, kPlaces = 3 };
     static int in[kStage * kStages], out[kStage * kStages];
@@ -145,7 +144,7 @@ static void stages_in_contexts_of_their_own(void) {
     }
 }
 
-/* Many updates of a table that is spread over all, as a session; made twice, they are undone. */
+/* A session with many updates of a distributed table; the second round undoes the first. */
 static void session_of_updates(void) {
     enum { kUpdates = 500, kWords = 64 };
     uint64_t *const table = shmem_calloc(kWords, sizeof *table);
@@ -177,7 +176,7 @@ static void session_of_updates(void) {
     shmem_free(table);
 }
 
-/* Collective calls, the data in variables and in the heap. */
+/* Collective calls with the data in variables and in the heap. */
 static void blocks_for_all(void) {
     static long from[4], to[4];
     if (me == 0) {
@@ -187,7 +186,7 @@ static void blocks_for_all(void) {
     CHECK(shmem_broadcast(SHMEM_TEAM_WORLD, to, from, 4, 0) == 0);
     for (int i = 0; i < 4; ++i)
         CHECK(to[i] == i + 1);
-    /* Each PE gives one more than the one before, and all have one number after the other. */
+    /* Each PE gives one element more than the PE before; all get a row of consecutive numbers. */
     const int all = pes * (pes + 1) / 2;
     int *const mine = shmem_malloc((size_t)pes * sizeof *mine);
     int *const row = shmem_malloc((size_t)all * sizeof *row);
@@ -229,7 +228,7 @@ static void blocks_for_each(void) {
     shmem_free(from);
 }
 
-/* Which places have the largest number somewhere, and how often it is there at all. */
+/* The places that have the largest number on some PE, and the total number of its occurrences. */
 static void largest_numbers(void) {
     enum { kNumbers = 32 };
     static unsigned char has[kNumbers], any_has[kNumbers];
@@ -254,7 +253,7 @@ static void largest_numbers(void) {
     }
 }
 
-/* A collection to one PE alone: a scan tells each where its part belongs. */
+/* A collection to one PE: a scan gives each PE the offset of its part. */
 static void collected_at_one(void) {
     static size_t bytes;
     static char whole[256], part[8];
@@ -281,7 +280,7 @@ static void start(void) {
     before = (me + pes - 1) % pes;
 }
 
-/* A word for the next PE is there behind the barrier of all. */
+/* A word for the next PE has arrived after the barrier of all. */
 static void all_meet(void) {
     static int word = 1010;
     shmem_p(&word, me, next);

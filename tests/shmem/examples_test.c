@@ -1,13 +1,12 @@
-/* What the examples of the standard show, written anew: transfers, order, atomic
- * operations, signals, waiting. As programs write it: the type-generic forms, PEs that do different
- * things, and no more synchronisation than there has to be.
- */
+/* Programs like the examples of the standard, written anew: transfers, order, atomic operations,
+ * signals, waiting. In the style of real programs: type-generic forms, PEs that do different
+ * things, and only the necessary synchronization. */
 #include "check.h"
 
 enum { kPart = 50 };
 static int me, pes, next, before, second;
 
-/* PE 0 gives to the second PE (of one, to itself). */
+/* PE 0 gives to the second PE (to itself if it is the only PE). */
 static void one_gives_to_another(void) {
     static long many[10];
     static short every_other[5], to_all[16];
@@ -34,13 +33,13 @@ static void one_gives_to_another(void) {
         CHECK(every_other[i] == (me == second ? 2 * i + 1 : 0));
 }
 
-/* The first looks at the last, and nobody waits for it before the end. */
+/* The first PE reads a word of the last one, and nobody waits for it before the end. */
 static void one_looks_at_another(void) {
     static long value = 10101;
     if (me == 0) CHECK(shmem_g(&value, pes - 1) == 10101);
 }
 
-/* Stores through a pointer, where there is one. */
+/* Stores through a pointer, if there is one. */
 static void stores_by_a_pointer(void) {
     static int row[4];
     int *const there = me == 0 ? shmem_ptr(row, second) : NULL;
@@ -56,7 +55,7 @@ static void stores_by_a_pointer(void) {
         CHECK(row[i] == (me == second ? i + 1 : 0));
 }
 
-/* Two targets and one fence between data and flags. */
+/* Two target PEs, and one fence between data and flags. */
 static void fence_between_data_and_flags(void) {
     static long data[10];
     static int flag;
@@ -76,7 +75,7 @@ static void fence_between_data_and_flags(void) {
     }
 }
 
-/* What is quiet can be read back from where it went. */
+/* After a quiet the data can be read back from its target. */
 static void quiet_before_reading_back(void) {
     static long data[3];
     static int word;
@@ -94,7 +93,7 @@ static void quiet_before_reading_back(void) {
     }
 }
 
-/* One PE changes another's word, and who looks after a barrier sees it. */
+/* One PE changes another PE's word, and the owner sees the change after a barrier. */
 static void changes_of_a_word(void) {
     static int incremented = 74, fetched = 22, added = 22;
     static long swapped;
@@ -105,7 +104,7 @@ static void changes_of_a_word(void) {
         CHECK(shmem_atomic_fetch_inc(&fetched, second) == 22);
     }
     if (me == second) CHECK(shmem_atomic_fetch_add(&added, 44, 0) == 22);
-    /* Odd PEs swap with the even ones behind them. */
+    /* Odd PEs swap with the even PEs after them. */
     if (me % 2 == 1) CHECK(shmem_atomic_swap(&swapped, (long)me, next) == next);
     shmem_barrier_all();
     CHECK(incremented == (me == second ? 75 : 74) && fetched == (me == second ? 23 : 22));
@@ -113,7 +112,7 @@ static void changes_of_a_word(void) {
     CHECK(swapped == (before % 2 == 1 && me % 2 == 0 ? before : me));
 }
 
-/* One of all is first, and all agree who. */
+/* One PE is first, and all agree which one. */
 static void race_for_a_word(void) {
     static int winner = -1, firsts, all_firsts;
     firsts = shmem_atomic_compare_swap(&winner, -1, me, 0) == -1;
@@ -121,8 +120,8 @@ static void race_for_a_word(void) {
     CHECK(!firsts || shmem_atomic_fetch(&winner, 0) == me);
 }
 
-/* Where operations on a word would not exclude each other they are put right: by one type, by a
- * barrier before a reduction, and by an atomic operation of the owner, too. */
+/* Some operations on one word do not exclude each other. Correct programs use one type, a barrier
+ * before a reduction, and an atomic operation by the owner, too. */
 static void atomic_operations_exclude_each_other(void) {
     static uint64_t bits;
     static int sum, of_all, counted;
@@ -140,8 +139,7 @@ static void atomic_operations_exclude_each_other(void) {
     CHECK(counted == 1000 * pes && bits == ((((uint64_t)1 << pes) - 2) << 32) + 1);
 }
 
-/* A message goes round through all PEs, each handing it on when its signal is there.
- */
+/* A message goes round through all PEs; each passes it on when its signal arrives. */
 static void message_round_the_ring(void) {
     enum { kLong = 2048 };
     static uint64_t arrived;
@@ -173,7 +171,7 @@ static void count_under_a_lock(void) {
     CHECK(me != 0 || count == 50 * pes);
 }
 
-/* All send to all, and each takes what has come in the order in which it does. */
+/* All PEs send to all, and each uses the parts in the order in which they arrive. */
 static int *all_parts, *flags;
 
 static void send_parts(int *mine) {
@@ -250,7 +248,7 @@ static void parts_beside_other_work(void) {
     free(status);
 }
 
-/* Each PE is waited for with a value of its own; a barrier is made of flags alone. */
+/* Each PE is waited for with a different value; then all flags together form a barrier. */
 static void values_of_their_own(void) {
     int mine[kPart], sum = 0;
     int *const status = calloc((size_t)pes, sizeof *status), *const values = calloc((size_t)pes,
@@ -274,7 +272,7 @@ static void values_of_their_own(void) {
     free(status);
 }
 
-/* A wait for any of several words, made of tests. */
+/* A wait for any of several words, built from tests. */
 static void wait_made_of_tests(void) {
     long *const words = shmem_calloc((size_t)pes, sizeof *words);
     if (me != 0 || pes == 1) shmem_atomic_set(&words[me], (long)me + 1, 0);

@@ -1,4 +1,4 @@
-/* foreign [MILLISECONDS] - says how many PEs there are, and takes that long. Linked to Sennit, to
+/* foreign [MILLISECONDS]: prints the number of PEs and runs for that time. Linked to Sennit, to
  * another library, or to both. */
 #include <stdio.h>
 #include <stdlib.h>

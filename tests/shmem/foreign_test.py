@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What is said of programs that are linked to another OpenSHMEM library: foreign_test.py SENNIT FOREIGN BOTH.
+"""Messages about programs that are linked to another OpenSHMEM library: foreign_test.py SENNIT FOREIGN BOTH.
 
-FOREIGN is linked to liboshmem.so, BOTH to Sennit and, behind it, to liboshmem.so. Would break: N jobs of one PE that nobody notices, a
-program of Sennit that is refused, and a crash without its reason.
+FOREIGN is linked to liboshmem.so, BOTH to Sennit and, after it, to liboshmem.so. Broken by N jobs of one PE that nobody notices, a
+Sennit program that is refused, and a crash without its reason.
 """
 import subprocess
 import sys
@@ -15,7 +15,7 @@ RUNS = "runs a program of another OpenSHMEM library (liboshmem.so), and none of 
        f"each was a job of one rank; {CURE}"
 TOO = "shmem_init: the program is linked to another OpenSHMEM library too, which may get some of its calls: "
 
-# command, exit code, standard output, what is said
+# command, exit code, standard output, expected message
 CASES = {
     "a foreign program is not started": (["-n", "2", FOREIGN], 2, "", LINKED),
     "one rank of it is a job of one PE": (["-n", "1", FOREIGN], 0, "1 PEs\n", ""),

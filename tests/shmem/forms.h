@@ -1,5 +1,5 @@
-/* The type-generic forms that c11_test.c and cxx_test.cpp have in common: each name, with and
- * without a context where it takes one, towards the next PE. */
+/* The type-generic forms that c11_test.c and cxx_test.cpp share: each name, with and without a
+ * context if it takes one, towards the next PE. */
 #ifndef SHMEM_TEST_FORMS_H
 #define SHMEM_TEST_FORMS_H
 
@@ -66,7 +66,7 @@ static void move_forms(int next) {
     CHECK(form_signal == 0);
 }
 
-/* Each changes a word that this PE alone changes; the sum of the old values says which were called.
+/* Each form changes a word that only this PE changes; the old values show which forms were called.
  */
 static void atomic_forms(int next) {
     const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;

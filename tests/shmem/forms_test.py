@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Each type-generic macro of C11 is used by the tests of both languages: forms_test.py GENERIC FORMS...
+"""The tests of both languages use each type-generic macro of C11: forms_test.py GENERIC FORMS...
 
-GENERIC is the header that defines the macros, and FORMS what both test programs are made of.
+GENERIC is the header that defines the macros, and FORMS are the sources that both test programs share.
 """
 import re
 import sys

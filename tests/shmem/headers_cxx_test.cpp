@@ -1,6 +1,6 @@
-// The headers in C++ of 2011: the names of complex.h are the program's own, numbers of C++ and C
-// are both there, handles are pointers of two types, and overloads lead to functions that may be a
-// profiler's.
+// The headers in C++ of 2011: the names of complex.h stay free for the program, numbers of C++ and
+// C both work, handles are pointers of two types, and overloads call functions that a profiler may
+// replace.
 #include <mpp/shmem.h>
 #include <mpp/shmemx.h>
 #include <pshmem.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Before anything else could have brought complex.h in: each is a macro there.
+// Before any other header could include complex.h, where each of these names is a macro.
 long complex = 1;
 long I = 2;
 
@@ -32,7 +32,7 @@ static_assert(std::is_same<decltype(SHMEM_TEAM_INVALID), shmem_team_t>::value &&
 namespace {
 
 shmem_ctx_t none = nullptr;
-// The memory of a complex number of C.
+// The memory of a C complex number.
 std::complex<double> parts[2];
 std::complex<double> sums[2];
 
@@ -40,7 +40,7 @@ int counted = 0;
 
 }  // namespace
 
-// A profiler's, which an overload leads to.
+// A profiler's function, which an overload must call.
 extern "C" void shmem_long_p(long *place, long value, int pe) {
     ++counted;
     pshmem_long_p(place, value, pe);

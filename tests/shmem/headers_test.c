@@ -1,16 +1,15 @@
-/* The headers by their older places, older names of functions and constants, in C of 1999 without a
- * compiler's extensions, and without complex.h: the names that it makes are the program's own.
- */
+/* The headers by their older paths, older names of functions and constants, in C of 1999 without
+ * compiler extensions, and without complex.h: its names stay free for the program. */
 #include <mpp/shmem.h>
 #include <mpp/shmemx.h>
 #include <pshmem.h>
 #include <shmem.h>
 #include <shmemx.h>
 
-/* Each is a macro of complex.h, so these do not compile if that comes along. */
+/* Each is a macro of complex.h, so this does not compile if that header is included. */
 static long complex = 1, imaginary = 2, I;
 
-/* Constants, each under both of its names. */
+/* Constants, each by both of its names. */
 #define BOTH(NAME) \
     { NAME, _##NAME }
 static const long constants[][2] = {BOTH(SHMEM_MAJOR_VERSION),

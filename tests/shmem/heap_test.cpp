@@ -1,4 +1,4 @@
-// The parts of the heap against a plain map of bytes, with random calls.
+// The allocator of the heap compared with a plain map of bytes, with random calls.
 #include "heap.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Part {
     std::size_t offset, bytes;
 };
 
-// Which units are in use, by the calls' results alone.
+// The units in use, according to the calls' results alone.
 struct Model {
     std::vector<bool> used = std::vector<bool>(kUnits);
     bool take(std::size_t offset, std::size_t bytes) {
@@ -38,7 +38,7 @@ struct Model {
             count += it ? 0 : 1;
         return count * kUnit;
     }
-    // Whether some run that begins aligned is long enough.
+    // True if some aligned free run is long enough.
     bool has_room(std::size_t bytes, std::size_t alignment) const {
         const std::size_t wanted = (bytes + kUnit - 1) / kUnit;
         for (std::size_t first = 0; first + wanted <= kUnits; ++first) {

@@ -1,7 +1,6 @@
-/* MPI and OpenSHMEM in one program, each initialised first in its turn: mpi_test.c mpi|shmem. The
- * ranks of the world and the PEs are the same processes; both libraries move data between the calls
- * of the other.
- */
+/* MPI and OpenSHMEM in one program, with either one initialized first: mpi_test.c mpi|shmem. The
+ * ranks of the world and the PEs are the same processes; each library moves data between the calls
+ * of the other. */
 #include <mpi.h>
 #include <shmem.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@ int main(int argc, char **argv) {
     for (long round = 1; round <= 20; ++round) {
         shmem_long_atomic_add(&counter, 1, 0);
         MPI_Barrier(MPI_COMM_WORLD);
-        /* What MPI has ordered is there. */
+        /* Data ordered by MPI calls has arrived. */
         failed += shmem_long_atomic_fetch(&counter, 0) != round * pes;
         shmem_long_p(&table[me], me + round, (me + 1) % pes);
         shmem_barrier_all();

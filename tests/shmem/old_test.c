@@ -1,4 +1,4 @@
-/* The header and a program in C of 1990 with a compiler's extensions. */
+/* The header and a program in C of 1990 with compiler extensions. */
 #include <shmem.h>
 
 static long word;

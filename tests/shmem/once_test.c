@@ -1,6 +1,6 @@
-/* A put, get or element of the size of a word is one store: a program may wait for the word and set
- * it back at once. Seen by single steps: after each instruction the word is set back if it is
- * there, and counted. */
+/* A put, a get or an element of the size of a word is one store: a program may wait for the word
+ * and reset it at once. Checked by single steps: after each instruction a handler counts and
+ * resets the word if it has been stored. */
 #include <signal.h>
 
 #include "check.h"
@@ -15,7 +15,7 @@ static void step(int number) {
     ++stores;
 }
 
-/* The trap flag: a signal after each instruction. */
+/* Sets the trap flag: a signal after each instruction. */
 static void begin_steps(void) {
     stores = 0;
     is_counting = 1;

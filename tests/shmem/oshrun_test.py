@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What oshrun says, in words of OpenSHMEM: oshrun_test.py OSHRUN ERRORS WAITS, programs made of errors.c and waits.c.
+"""The messages of oshrun use the words of OpenSHMEM: oshrun_test.py OSHRUN ERRORS WAITS, the programs from errors.c and waits.c.
 
-Would break: a message that speaks of ranks, of `sennit run` or of sennit_finalize.
+Broken by a message that mentions ranks, `sennit run` or sennit_finalize.
 """
 import re
 import subprocess
@@ -9,7 +9,7 @@ import sys
 
 OSHRUN, ERRORS, WAITS = sys.argv[1:]
 
-# words, exit code, all that is said
+# words, exit code, all output
 CASES = [
     (["-np", "2", ERRORS, "exit-7"], 7, r"oshrun: PE 1 \(process \d+\) (exited with code 7; ending the other PE|has ended the job with code 7)\n"),
     (["-np", "3", WAITS, "barrier_all", "leave"], 1,
@@ -25,7 +25,7 @@ CASES = [
     (["-np", "2", "--timeout", "x", ERRORS], 2, r"oshrun: --timeout: .*; oshrun --help lists the options\n"),
     (["-np", "2", "-quiet", "-host", "localhost", ERRORS], 0, ""),
     (["--version"], 0, r"sennit .*\n"),
-    # A word of a path stays.
+    # A word within a path stays.
     (["-np", "1", "/no/rank/here/rank"], 127, r".*/no/rank/here/rank.*\n"),
 ]
 

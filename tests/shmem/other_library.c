@@ -1,4 +1,4 @@
-/* Stands for the library of another OpenSHMEM, of which each process is a job of one PE. */
+/* Replaces the library of another OpenSHMEM, with which each process is a job of one PE. */
 void shmem_init(void);
 void shmem_finalize(void);
 int shmem_n_pes(void);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the compiler says of a wrong call of a type-generic form: other_type_test.py COMPILER INCLUDE.
+"""The compiler's error for a wrong call of a type-generic form: other_type_test.py COMPILER INCLUDE.
 
-Would break: an error that names only macros of the header, or that is not at the program's line.
+Broken by an error that names only macros of the header, or that is not at the program's line.
 """
 import subprocess
 import sys
@@ -29,6 +29,6 @@ for lines, name in ((WRONG, "sennit_shmem_has_no_form_for_this_type"), (MISCOUNT
         first = said[:said.index("error:")].rsplit("\n", 1)[-1] + said.split("error:", 1)[1].split("\n")[0]
         assert code != 0 and name in first, f"{line}\n{said}"
         assert first.startswith("<stdin>:6:") and "in expansion of macro" not in said, f"{line}\n{said}"
-# A warning keeps its place in the program.
+# A warning is reported at its place in the program.
 code, said = compiled("static int other; shmem_put(&count, &other, 1, 0);")
 assert "<stdin>:6:" in said and "incompatible pointer type" in said, said

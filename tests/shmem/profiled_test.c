@@ -1,13 +1,12 @@
-/* A program with a profiler (profiler.c): each call reaches it once, by its name and by the form
- * that chooses it, and does what it does; a call that the library makes of itself does not reach
- * it.
- */
+/* A program with a profiler (profiler.c): each call reaches the profiler once, by its name and by
+ * the form that chooses it, and has its usual effect; calls that the library makes itself do not
+ * reach it. */
 #include "check.h"
 #include "profiler.h"
 
 static long seen[kProfiled];
 
-/* The calls since the last time were these alone. */
+/* Checks that exactly these calls were made since the last check. */
 static void called(int count, const int *which) {
     for (int i = 0; i < count; ++i)
         ++seen[which[i]];
@@ -51,7 +50,7 @@ static void calls_by_name(void) {
     CHECK(shmem_long_atomic_fetch(&words[0], next) == me);
     CHECK(shmem_long_atomic_fetch_add(&words[3], 5, next) == 0);
     shmem_long_wait_until(&words[3], SHMEM_CMP_EQ, 5);
-    shmem_signal_set(&signal_word, 9, me); /* which nobody counts */
+    shmem_signal_set(&signal_word, 9, me); /* not counted */
     CHECK(shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, 9) == 9);
     longs[0] = 1;
     CHECK(shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &longs[1], &longs[0], 1) == 0 && longs[1] == pes);
@@ -64,7 +63,7 @@ static void calls_by_name(void) {
            kTeamSync, kSyncAll, kFree);
 }
 
-/* The forms are macros: what they choose is what is counted. */
+/* The forms are macros: the profiler counts the functions that they choose. */
 static void calls_by_form(void) {
     const double parts[2] = {me + 2.5, me + 3.5};
     const long from[1] = {me + 20};
@@ -81,12 +80,12 @@ static void calls_by_form(void) {
     CHECK(shmem_sum_reduce(SHMEM_TEAM_WORLD, &longs[1], &longs[0], 1) == 0 && longs[1] == pes);
     CHECK(shmem_broadcast(SHMEM_TEAM_WORLD, &ints[1], &ints[0], 1, 0) == 0 && ints[1] == 3);
     CALLED(kTeamSync, kLongFetch, kLongFetchAdd, kLongWaitUntil, kLongSumReduce, kIntBroadcast);
-    /* For several words of 16 bits there are no functions: the form asks for each. */
+    /* For several words of 16 bits there are no functions: the form tests each word. */
     CHECK(shmem_test_all(shorts, 3, (const int *)NULL, SHMEM_CMP_EQ, (short)0) == 1);
     CALLED(kShortTest, kShortTest, kShortTest);
 }
 
-/* Calls that nobody counts, which do what the counted ones do, or more. */
+/* Calls that are not counted, which do the same as counted ones, or more. */
 static void calls_within(void) {
     shmem_team_t team;
     shmem_ctx_t ctx;
@@ -99,7 +98,7 @@ static void calls_within(void) {
     CHECK(shmem_long_collect(team, place, place + 100, 2) == 0);
     shmem_ctx_destroy(ctx);
     shmem_team_destroy(team);
-    if (me != 0) { /* not all PEs, so that they meet by their work arrays */
+    if (me != 0) { /* not all PEs, so they use their work arrays */
         longs[0] = me;
         shmem_collect64(place, longs, 1, 1, 0, pes - 1, sync_words);
         shmem_long_sum_to_all(&longs[1], &longs[0], 1, 1, 0, pes - 1, work, sync_words);

@@ -1,6 +1,6 @@
-/* A profiler as the standard has it: functions under their own names, which count a call and hand
- * it on by the name with a `p`. It stands in the program itself, or in a library before ours.
- */
+/* A profiler as the standard describes it: functions under the original names, which count a call
+ * and call the function with the prefix `p`. It is part of the program, or of a library before
+ * Sennit's. */
 #include "profiler.h"
 
 #include <pshmem.h>

@@ -1,4 +1,4 @@
-/* What profiler.c counts: a function of the standard, and the place of its count. */
+/* The functions that profiler.c counts, and the index of each count. */
 #ifndef SHMEM_TEST_PROFILER_H
 #define SHMEM_TEST_PROFILER_H
 

@@ -1,6 +1,5 @@
 /* Put, get, strided, by blocks, one element, atomic operations and signals: each function of each
- * type, towards variables and the heap, by plain calls and by a context of a team that counts
- * backwards.
+ * type, to variables and to the heap, by plain calls and by a context of a team in reverse order.
  */
 #include "check.h"
 
@@ -25,8 +24,8 @@ static void start(void) {
     CHECK(shmem_team_create_ctx(reversed, 0, &ctx) == 0);
 }
 
-/* Each type: what is put to the next PE is there after a barrier, what is got is what the PE before
- * has. */
+/* Each type: data put to the next PE has arrived after a barrier, and gets return the data of the
+ * next PE. */
 #define VALUE(T, PE, I) ((T)((PE)*3 + (I) + 1))
 #define EXPECT(T, ARRAY, I, PE) CHECK((ARRAY)[I] == VALUE(T, PE, I))
 #define MOVE_TEST(T, N, ...)                                                           \
@@ -98,7 +97,8 @@ static void moves(void) {
     shmem_free(heap);
 }
 
-/* Those that name a size, and bytes: two elements by each form, from the begin of the arrays on. */
+/* The functions that name a size, and those for bytes: two elements by each form, from the start
+ * of the arrays. */
 enum { kSized = 16 * 21 };
 static unsigned char sized_target[kSized], sized_source[kSized], sized_mine[kSized];
 static uint64_t sized_signal;
@@ -185,14 +185,14 @@ static void sizes(void) {
     for (int i = 0; i < 13; ++i)
         CHECK(sized_target[1 + i] == (unsigned char)(before + 7 * i));
     shmem_barrier_all();
-    /* To itself, with an overlap. */
+    /* To itself, overlapping. */
     memcpy(sized_target, sized_source, sizeof sized_target);
     shmem_putmem(sized_target + 3, sized_target, 64, me);
     for (int i = 0; i < 64; ++i)
         CHECK(sized_target[3 + i] == sized_source[i]);
 }
 
-/* Atomic operations of each type: alone, and all PEs on one word. */
+/* Atomic operations of each type: on an uncontended word, and by all PEs on one word. */
 #define AMO_EXTENDED_TEST(T, N, ...)                                            \
     static void extended_##N(T *word) {                                         \
         T old = (T)0;                                                           \
@@ -231,7 +231,7 @@ static void sizes(void) {
         shmem_barrier_all();                                                                 \
         CHECK(shmem_##N##_atomic_fetch(word, 0) == (T)(9 * kRounds * pes));                  \
         shmem_barrier_all();                                                                 \
-        /* One of all wins, and the others see it. */                                        \
+        /* One PE wins, and the others see it. */                                            \
         old = shmem_##N##_atomic_compare_swap(word, (T)(9 * kRounds * pes), (T)(me + 1), 0); \
         const T winner = shmem_##N##_atomic_fetch(word, 0);                                  \
         CHECK(winner >= (T)1 && winner <= (T)pes);                                           \
@@ -285,8 +285,7 @@ static void atomics(void) {
     shmem_free(heap);
 }
 
-/* Every form of every operation, on a word that this PE alone changes: the old value is what it
- * was. */
+/* Every form of every operation, on a word that only this PE changes: checks the old value. */
 #define FORMS(N, V, VALUE, NOW)                                                           \
     do {                                                                                  \
         shmem_##N##_atomic##V(word, VALUE, next);                                         \
@@ -415,7 +414,7 @@ static uint64_t typed_signal;
             EXPECT(T, target, i, before);                                                         \
         CHECK(target[12] == (T)0);                                                                \
         shmem_barrier_all();                                                                      \
-        /* Without data, and to itself. */                                                        \
+        /* To itself, without data. */                                                            \
         shmem_##N##_put_signal(target, source + 1, 0, &typed_signal, 8, SHMEM_SIGNAL_SET, me);    \
         CHECK(typed_signal == 8 && target[0] == VALUE(T, before, 0));                             \
         typed_signal = 0;                                                                         \
@@ -433,7 +432,7 @@ static void typed_signals(void) {
     shmem_barrier_all();
 }
 
-/* Data are there when their signal is; both operators, from all at once. */
+/* Data has arrived when its signal arrives; both operators, from all PEs at the same time. */
 static long signal_data[8];
 static uint64_t signal_word, signal_sum;
 
@@ -466,7 +465,7 @@ static void signals(void) {
     signal_word = signal_sum = 0;
 }
 
-/* Puts before a fence are there before those after it. */
+/* Puts before a fence arrive before those after it. */
 static long fenced_data, fenced_flag;
 
 static void order(void) {
@@ -488,7 +487,7 @@ static void order(void) {
     shmem_free(heap_flag);
 }
 
-/* Long ones, wherever the buffers begin in their pages. */
+/* Long transfers, with all alignments of the buffers within their pages. */
 enum { kLong = 10000, kPage = 4096 };
 
 static void long_ones(void) {

@@ -1,4 +1,5 @@
-/* What PEs do together: the heap, teams, contexts, collective calls, waiting, locks, queries. */
+/* Calls that PEs make together: heap, teams, contexts, collective calls, waiting, locks, queries.
+ */
 #include "check.h"
 
 enum { kCount = 9 };
@@ -18,7 +19,7 @@ static void queries(void) {
     CHECK(level == SHMEM_THREAD_SERIALIZED);
     CHECK(shmem_pe_accessible(0) == 1 && shmem_pe_accessible(pes) == 0);
     CHECK(shmem_pe_accessible(-1) == 0);
-    CHECK(shmem_addr_accessible(&me, 0) == 1); /* a variable */
+    CHECK(shmem_addr_accessible(&me, 0) == 1); /* a static variable */
     CHECK(shmem_addr_accessible(&major, 0) == 0);
     CHECK(shmem_ptr(&major, 0) == NULL && shmem_ptr(&me, pes) == NULL);
     CHECK(shmem_ptr(&me, me) == &me);
@@ -28,7 +29,7 @@ static void queries(void) {
     CHECK(there != 0);
 }
 
-/* All PEs get the same places, and parts come back. */
+/* All PEs get the same places, and freed parts are reused. */
 static void heap(void) {
     char *first = shmem_malloc(1000);
     CHECK(first != NULL && shmem_malloc(0) == NULL);
@@ -48,7 +49,7 @@ static void heap(void) {
     shmem_getmem(&seen, grown + 999, 1, (me + 1) % pes);
     CHECK(seen == (char)((me + 1) % pes + 1));
     CHECK(shmem_malloc((size_t)1 << 60) == NULL);
-    /* What has no room stays where it was. */
+    /* An allocation that finds no room leaves the old one where it was. */
     CHECK(shmem_realloc(grown, (size_t)1 << 60) == NULL && grown[999] == (char)(me + 1));
     grown = shmem_realloc(grown, 10);
     CHECK(grown[9] == (char)(me + 1));
@@ -58,7 +59,7 @@ static void heap(void) {
     CHECK(hinted != NULL && shmem_addr_accessible(hinted, 0));
     shmem_free(hinted);
     shmem_free(NULL);
-    /* By their older names. */
+    /* The same calls by their older names. */
     char *old = shmalloc(100);
     CHECK(old != NULL && shmem_addr_accessible(old, pes - 1));
     old = shrealloc(old, 5000);
@@ -90,7 +91,7 @@ static void teams(void) {
         CHECK(shmem_team_translate_pe(evens, half - 1, SHMEM_TEAM_WORLD) == 2 * (half - 1));
         CHECK(shmem_team_translate_pe(SHMEM_TEAM_WORLD, pes > 1 ? 1 : 0, evens) ==
               (pes > 1 ? -1 : 0));
-        /* A team within it, and a context that outlives nothing. */
+        /* A team within the team, and a context that ends before its team. */
         CHECK(shmem_team_split_strided(evens, half - 1, -1, half, NULL, 0, &part) == 0);
         CHECK(shmem_team_my_pe(part) == half - 1 - me / 2);
         shmem_ctx_t ctx = SHMEM_CTX_INVALID;
@@ -109,7 +110,7 @@ static void teams(void) {
         CHECK(word == shmem_team_translate_pe(part, (shmem_team_my_pe(part) + last) % half,
                                               SHMEM_TEAM_WORLD));
         shmem_ctx_destroy(ctx);
-        /* A context goes with its team, if threads may share it; the place is used again. */
+        /* A context ends with its team if threads may share it; its slot is reused. */
         shmem_ctx_t shared = SHMEM_CTX_INVALID;
         CHECK(shmem_team_create_ctx(part, 0, &shared) == 0);
         shmem_team_destroy(part);
@@ -137,7 +138,7 @@ static void teams(void) {
     shmem_ctx_destroy(none);
 }
 
-/* Collective calls of each type, on the world and on a team of it. */
+/* Collective calls of each type, on the world and on a smaller team. */
 static shmem_team_t some;
 #define COLL_TEST(T, N, ...)                                                    \
     static T N##_from[16 * kCount * 2], N##_to[16 * kCount * 2];                \
@@ -240,7 +241,7 @@ static void collectives(void) {
     shmem_sync_all();
 }
 
-/* Those of bytes. */
+/* The collective calls for bytes. */
 static void byte_collectives(void) {
     enum { kBytes = 5, kAll = 16 * kBytes * 3 };
     static unsigned char from[kAll], to[kAll];
@@ -270,7 +271,7 @@ static void byte_collectives(void) {
     shmem_sync_all();
 }
 
-/* Active sets: of PEs `first`, `first` + 2^`log` and so on, in the same work arrays again and
+/* Active sets: PEs `first`, `first` + 2^`log` and so on, with the same work arrays again and
  * again. */
 static long sync_a[SHMEM_SYNC_SIZE], sync_b[SHMEM_SYNC_SIZE];
 struct active {
@@ -316,7 +317,8 @@ struct active {
 SET_TEST(32, int32_t)
 SET_TEST(64, int64_t)
 
-/* Reductions: into another array, and into the source. Members have 1, 2, 3 and so on. */
+/* Reductions: into another array, and into the source. The members' values are 1, 2, 3 and so on.
+ */
 #define TO_ALL(N, V, WANTED)                                         \
     do {                                                             \
         for (int i = 0; i < 4; ++i)                                  \
@@ -377,7 +379,8 @@ static void active_set(int start, int log, int size) {
     SENNIT_SHMEM_ACTIVE_SUM(ACTIVE_SUM_CALL, )
 }
 
-/* All PEs; all but the first; each second one, from the first and from the second; each fourth. */
+/* All PEs; all but the first; every second one, from the first and from the second; every fourth.
+ */
 static void active_sets(void) {
     active_set(0, 0, pes);
     shmem_barrier_all();
@@ -389,7 +392,7 @@ static void active_sets(void) {
     active_set(0, 2, (pes + 3) / 4);
 }
 
-/* Each comparison and type, by the change that makes it hold. */
+/* Each comparison and type, by the change that makes it true. */
 #define WAIT_TEST(T, N, ...)                                                                     \
     static T N##_words[6];                                                                       \
     static void wait_##N(void) {                                                                 \
@@ -412,7 +415,7 @@ static void active_sets(void) {
         shmem_barrier_all();                                                                     \
         sets_##N(N##_words, next);                                                               \
     }
-/* Sets: six words of which the third is left out; they come one by one. */
+/* Sets: six words, the third one left out; they arrive one by one. */
 #define SETS_TEST(T, N, ...)                                                                       \
     static void sets_##N(T *words, int next) {                                                     \
         const int status[6] = {0, 0, 1, 0, 0, 0};                                                  \
@@ -453,7 +456,7 @@ static void active_sets(void) {
 SENNIT_SHMEM_AMO(SETS_TEST, )
 SENNIT_SHMEM_AMO(WAIT_TEST, )
 
-/* The older functions: of 16 bits, and those that wait for a change. */
+/* The older functions: for 16 bits, and those that wait for a change. */
 #define OLD_TEST_TEST(T, N, ...)                                                       \
     static T old_##N;                                                                  \
     static void old_test_##N(void) {                                                   \
@@ -485,7 +488,7 @@ static void old_waits(void) {
     shmem_wait(&first, 0);
     CHECK(first == 4);
     shmem_long_p(&second, 5, (me + 1) % pes);
-    (shmem_wait_until)(&second, SHMEM_CMP_EQ, 5); /* the function of this name */
+    (shmem_wait_until)(&second, SHMEM_CMP_EQ, 5); /* the function, not the macro */
     CHECK(second == 5);
     shmem_pcontrol(0);
     shmem_pcontrol(2, "more", 1.5);
@@ -496,12 +499,13 @@ static void waits(void) {
     SENNIT_SHMEM_AMO(WAIT_CALL, )
 }
 
-/* Additions that no atomic operation protects, but the lock. */
+/* Additions that only the lock protects. */
 static long lock_word, lock_sum;
 
 static void locks(void) {
     enum { kTurns = 60 };
-    /* Both counts of the lock pass 2^32 on the way: what is served must not add to the tickets. */
+    /* Both 32-bit counts of the lock overflow during the test: a carry of the served count must
+     * not reach the tickets. */
     if (me == 0) lock_word = (long)0xfffffff0fffffff0;
     shmem_barrier_all();
     for (int i = 0; i < kTurns; ++i) {
@@ -522,8 +526,8 @@ static void locks(void) {
     shmem_clear_lock(&lock_word);
 }
 
-/* Blocks of several elements in calls of active sets, which copy a block at once: they break when a
- * block's length or place is counted wrongly. Values have all their bytes. */
+/* Blocks of several elements in calls of active sets, which copy a block at once. Breaks when a
+ * block's length or place is wrong. In the values every byte is set. */
 #define BLOCKS_TEST(BITS, T)                                                          \
     static void blocks_##BITS(void) {                                                 \
         enum { kBlock = 5, kPes = 16 };                                               \

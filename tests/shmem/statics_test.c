@@ -1,13 +1,14 @@
-/* Whether pointers lead to the variables and the heap of other PEs: statics_test.c
- * both|heap|none|off: what is mapped; off: variables are not symmetric. Puts and gets work in every
- * case and say nothing of it. */
+/* Checks whether pointers lead to the variables and the heap of other PEs: statics_test.c
+ * both|heap|none|off. The word says what is mapped; off: variables are not symmetric. Puts and
+ * gets work in every case, so they do not show it. */
 #include "check.h"
 
 static long variable, initialised = 5;
 static char zeros[100000];
 static const char *mode;
 
-/* A pointer to the next PE's: what is stored through it is there, and what is there is loaded. */
+/* A pointer to the next PE's memory: stores through it arrive, and loads through it return its
+ * data. */
 static void is_led_to(long *address, int next, int before) {
     const int me = shmem_my_pe();
     shmem_team_t backwards = SHMEM_TEAM_INVALID;
@@ -27,7 +28,7 @@ static void is_led_to(long *address, int next, int before) {
     shmem_team_destroy(backwards);
 }
 
-/* No pointer, but the ways of calls. */
+/* No pointer, but calls work. */
 static void is_copied_to(long *address, int next, int before) {
     CHECK(shmem_ptr(address, next) == NULL);
     CHECK(shmem_team_ptr(SHMEM_TEAM_WORLD, address, next) == NULL);

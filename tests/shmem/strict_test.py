@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The headers as strict compilers take them, without the pragma that hides their warnings: strict_test.py CC CXX INCLUDE TESTS."""
+"""The headers under strict compilers, without the pragma that hides their warnings: strict_test.py CC CXX INCLUDE TESTS."""
 import os
 import shutil
 import subprocess

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares what libsennit_shmem.so exports with the functions of OpenSHMEM 1.6 and older versions:
+"""Compares the exports of libsennit_shmem.so with the functions of OpenSHMEM 1.6 and older versions:
 symbols_test.py NM READELF LIBRARY PROGRAM...
 
-The list is made here from the standard's own tables of types and its synopses, apart from the tables in the headers: each
-name must be there, weak, and with a `p` before it for profilers; nothing else may be. The programs, which are the tests,
-must call each of them. The library itself calls none by its name, since a profiler would count that.
+The list is made here from the standard's own tables of types and its synopses, independently of the tables in the headers: each
+name must exist, weak, and with the prefix `p` for profilers; nothing else may exist. The programs, which are the tests, must
+call each of them. The library itself calls none by its plain name, since a profiler would count that.
 """
 import subprocess
 import sys
@@ -24,7 +24,7 @@ ACTIVE = "short int long longlong".split()
 
 
 def with_context(names):
-    """Each with its form that takes a context."""
+    """Each name, and its form with a context."""
     return [form for name in names for form in ("shmem_" + name, "shmem_ctx_" + name)]
 
 
@@ -102,7 +102,7 @@ def main():
         called |= {words[-1].split("@")[0] for words in map(str.split, lines.splitlines())}
     lines = subprocess.run([readelf, "-rW", library], capture_output=True, text=True, check=True).stdout
     bound = {words[4].split("@")[0] for words in map(str.split, lines.splitlines()) if len(words) > 4}
-    if not bound & strong:  # pshmem_init by start_pes is one
+    if not bound & strong:  # start_pes calls pshmem_init
         failed = True
         print("no call of the library's own is seen, so there is something else to be looked at")
     for title, left in (("missing", wanted - weak), ("called by no test", wanted - called), ("missing for profilers", {"p" + name for name in wanted} - strong),

@@ -1,12 +1,12 @@
-/* Handles, teams of teams, splits whose last row is short, and contexts at the end of their team.
+/* Handles, teams of teams, splits with a shorter last row, and contexts at the end of their team.
  */
 #include "check.h"
 
 enum { kPes = 16, kOptions = 4 };
 static int me, pes;
 
-/* Handles are pointers of two types: they begin statics, are copied and compared, and no two things
- * have the same one. headers_cxx_test.cpp asks what C cannot. */
+/* Handles are pointers of two types: they can initialize statics, be copied and compared, and each
+ * object has a different one. headers_cxx_test.cpp tests what C cannot. */
 static shmem_team_t first_team = SHMEM_TEAM_WORLD, no_team = SHMEM_TEAM_INVALID;
 static shmem_ctx_t first_ctx = SHMEM_CTX_DEFAULT;
 static _Thread_local shmem_ctx_t no_ctx = SHMEM_CTX_INVALID;
@@ -18,7 +18,7 @@ _Static_assert(_Generic(SHMEM_CTX_DEFAULT, shmem_team_t : 0, shmem_ctx_t : 1), "
 static void handles(void) {
     const void *const pointer = first_ctx; /* no cast */
     CHECK(pointer == SHMEM_CTX_DEFAULT && first_team == SHMEM_TEAM_WORLD);
-    CHECK(!no_team && !no_ctx && first_team && first_ctx); /* the invalid ones are null */
+    CHECK(!no_team && !no_ctx && first_team && first_ctx); /* the invalid handles are null */
     CHECK(SHMEM_TEAM_WORLD != SHMEM_TEAM_SHARED && SHMEM_TEAM_SHARED != SHMEM_TEAM_INVALID);
     shmem_team_t same[2], of;
     shmem_ctx_t ctxs[3];
@@ -42,7 +42,7 @@ static void handles(void) {
     shmem_ctx_destroy(ctxs[0]);
 }
 
-/* What makes no team says so to all, and leaves the handle invalid. */
+/* A call that makes no team reports that to all PEs, and sets the handle to invalid. */
 static void no_teams(void) {
     const int wrong[][3] = {{0, 1, pes + 1}, {-1, 1, 1},      {pes, 1, 1},
                             {0, -1, 2},      {0, pes, 2},     {0, 1, 0},
@@ -56,7 +56,7 @@ static void no_teams(void) {
     shmem_team_t row = SHMEM_TEAM_WORLD, column = SHMEM_TEAM_WORLD;
     CHECK(shmem_team_split_2d(SHMEM_TEAM_INVALID, 1, NULL, 0, &row, NULL, 0, &column) != 0);
     CHECK(row == SHMEM_TEAM_INVALID && column == SHMEM_TEAM_INVALID);
-    /* Of nothing. */
+    /* Calls with the invalid team. */
     shmem_team_config_t config = {17};
     CHECK(shmem_team_my_pe(no_team) == -1 && shmem_team_n_pes(no_team) == -1);
     CHECK(shmem_team_get_config(no_team, SHMEM_TEAM_NUM_CONTEXTS, &config) != 0);
@@ -77,8 +77,8 @@ static void no_teams(void) {
     }
 }
 
-/* That a team works: a sum of its members' numbers, a place of each in an array of all, and a put
- * by a context. `members` are their numbers in the world. */
+/* Checks that a team works: the sum of its members' numbers, an element of each in an array at
+ * all, and a put by a context. `members` are their numbers in the world. */
 static void works(shmem_team_t team, const int *members, int size) {
     static long number, sum, all[kPes], from;
     const int mine = shmem_team_my_pe(team), next = (mine + 1) % size;
@@ -107,9 +107,9 @@ static void works(shmem_team_t team, const int *members, int size) {
     shmem_team_sync(team);
 }
 
-/* All PEs backwards; each second of those from the second on; all but the first of those,
- * backwards. They are destroyed in every order: a child does without its parent, and the rest goes
- * on. */
+/* All PEs in reverse order; of these, every second one from the second on; of those, all but the
+ * first, in reverse order. The teams are destroyed in every order: a child works without its
+ * parent, and the others go on. */
 struct part {
     shmem_team_t team;
     int members[kPes], size;
@@ -153,8 +153,8 @@ static void teams_of_teams(void) {
     }
 }
 
-/* Splits of a team into rows and columns of which the last may be shorter, for each width, more
- * than there are PEs too; the rows are split once more. */
+/* Splits of a team into rows and columns, where the last may be shorter, for each width, also more
+ * than there are PEs; the columns are split once more. */
 static int members_from(const int *of, int begin, int step, int end, int *members) {
     int count = 0;
     for (int i = begin; i < end; i += step)
@@ -188,7 +188,7 @@ static void ragged_splits(void) {
         split_2d(backwards, all, pes, width, &row, &column);
         works(row.team, row.members, row.size);
         works(column.team, column.members, column.size);
-        /* The third dimension: columns have different lengths, and are split each for itself. */
+        /* The third dimension: columns have different lengths, and each is split separately. */
         split_2d(column.team, column.members, column.size, 2, &deep_row, &deep_column);
         shmem_team_destroy(column.team);
         works(deep_row.team, deep_row.members, deep_row.size);
@@ -201,8 +201,8 @@ static void ragged_splits(void) {
     shmem_team_destroy(backwards);
 }
 
-/* A team takes its contexts with it, whatever their options, and no others: neither those of its
- * child and its parent nor the default one. */
+/* The end of a team ends its contexts, with any options, and no others: not those of its child or
+ * its parent, and not the default one. */
 static void contexts_end_with_their_team(void) {
     static const long options[kOptions] = {0, SHMEM_CTX_SERIALIZED, SHMEM_CTX_NOSTORE,
                                            SHMEM_CTX_SERIALIZED | SHMEM_CTX_NOSTORE};
@@ -218,7 +218,7 @@ static void contexts_end_with_their_team(void) {
         CHECK(shmem_team_create_ctx(team, options[i], &its[i]) == 0);
     long from = me;
     shmem_ctx_long_put_nbi(its[0], &words[0], &from, 1, pes - 1 - next);
-    shmem_team_destroy(team); /* what was under way has come */
+    shmem_team_destroy(team); /* transfers under way have arrived */
     shmem_sync_all();
     CHECK(words[0] == before);
     for (int i = 0; i < kOptions; ++i)
@@ -229,7 +229,7 @@ static void contexts_end_with_their_team(void) {
     shmem_ctx_long_atomic_set(of_world, &words[2], me, next);
     shmem_ctx_quiet(of_child);
     shmem_ctx_quiet(of_world);
-    /* A new one takes the place of one that is gone, and counts as its own team does. */
+    /* A new context reuses the slot of an ended one, with the PE numbers of its own team. */
     CHECK(shmem_team_create_ctx(child, 0, &later) == 0 && shmem_ctx_get_team(later, &of) == 0);
     CHECK(of == child && shmem_ctx_long_g(later, &words[0], next) == me);
     shmem_team_sync(child);
@@ -240,7 +240,8 @@ static void contexts_end_with_their_team(void) {
     shmem_team_destroy(child);
 }
 
-/* Each PE alone: every group of calls has this PE at both ends, also where there are others. */
+/* Each PE alone: in every group of calls this PE is at both ends, also when there are other PEs.
+ */
 static void alone(void) {
     static long there[6], all[2];
     static uint64_t signal_word;
@@ -276,7 +277,7 @@ static void alone(void) {
     CHECK(shmem_long_sum_inscan(mine, all, there, 2) == 0 && all[0] == 1 && all[1] == 2);
     CHECK(shmem_long_sum_exscan(mine, all, there, 2) == 0 && all[0] == 0 && all[1] == 0);
     CHECK(shmem_team_sync(mine) == 0);
-    shmem_set_lock(&lock); /* all of them, so each waits for the others here */
+    shmem_set_lock(&lock); /* all PEs take it, so each waits for the others here */
     shmem_clear_lock(&lock);
     shmem_ctx_destroy(ctx);
     shmem_team_destroy(mine);

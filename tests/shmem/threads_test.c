@@ -1,6 +1,6 @@
-/* Several threads of each PE in collective calls at once: active sets of all PEs with a work array
- * for each thread, and teams that threads make in an order of their own and finalize destroys; and
- * threads that have a context each. */
+/* Several threads of each PE in collective calls at the same time: active sets of all PEs with a
+ * work array for each thread; teams that threads make in any order and finalize destroys; and
+ * threads with a context each. */
 #include <pthread.h>
 
 #include "check.h"
@@ -36,8 +36,8 @@ static void *split(void *context) {
     return NULL;
 }
 
-/* Threads take tasks by a counter of each PE, from their own PE's on, by a context for each. Breaks
- * when a task is taken twice, or none. */
+/* Threads take tasks by the counter of each PE, starting with their own PE, each with its own
+ * context. Breaks when a task is taken twice or not at all. */
 static long next_task, tasks_done, tasks_of_all;
 
 static void *take_tasks(void *context) {
@@ -55,8 +55,7 @@ static void *take_tasks(void *context) {
     return NULL;
 }
 
-/* A library that keeps a context for each thread that has registered, in a variable of the thread.
- */
+/* A library that keeps a context for each registered thread in a thread-local variable. */
 static _Thread_local shmem_ctx_t own_ctx = SHMEM_CTX_INVALID;
 static unsigned char put_from[kThreads][kBytes], put_to[kThreads][kBytes];
 
@@ -96,8 +95,8 @@ static void run(void *(*body)(void *)) {
     shmem_barrier_all();
 }
 
-/* The level is asked for at the first init, or by one PE alone at a second one: several threads are
- * then allowed to all, and before to none. */
+/* The thread level is requested at the first init, or by one PE alone at a second init: from then
+ * on all PEs may use several threads, and before none may. */
 static int begin(int is_second) {
     int provided = -1;
     if (!is_second) return shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 ? provided : -1;

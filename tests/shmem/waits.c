@@ -1,7 +1,7 @@
-/* Waits that end although nothing comes: waits.c CASE [HOW]. The last PE ends without a word while
- * the others are in the call that CASE names, and none of them comes out of it. HOW it ends:
- * "kill", "leave" (an exit without finalize), or "early" (killed before the others call); or it
- * does nothing ("stay"). Other cases are of PEs that share one processor, and of one alone. */
+/* Waits that end although nothing arrives: waits.c CASE [HOW]. The last PE ends silently while the
+ * others are in the call that CASE names, and none of them returns from it. HOW it ends: "kill",
+ * "leave" (an exit without finalize), or "early" (killed before the others call); with "stay" it
+ * lives and does nothing. Other cases are PEs that share one processor, and a single PE. */
 #include <sched.h>
 #include <shmem.h>
 #include <signal.h>
@@ -32,14 +32,14 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Of an active set of the last two PEs; the others are no members, and sit in no call. */
+/* For an active set of the last two PEs; the others are not members, and are in no call. */
 static int is_member(void) {
     while (me < pes - 2)
         sleep_ms(1000);
     return 1;
 }
 
-/* This one has a result, which says it; the next wait ends the PE. */
+/* This call returns its error as a result; the next wait ends the PE. */
 static void split_and_meet(void) {
     shmem_team_t made = SHMEM_TEAM_WORLD;
     if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &made) != 0 &&
@@ -47,7 +47,7 @@ static void split_and_meet(void) {
         shmem_barrier_all();
 }
 
-/* A quiet has nothing to wait for in a PE that is gone: it comes back, or says so. */
+/* A quiet need not wait for a dead PE: it returns, or ends with an error. */
 static void put_and_quiet(void) {
     shmem_long_put_nbi(&word, &words[0], 1, victim);
     shmem_quiet();
@@ -96,7 +96,7 @@ static const struct {
     WAITS(WAIT_ROW)};
 
 static void end_without_a_word(const char *how) {
-    /* So long that the others have stopped to look again and again. */
+    /* Long enough for the others to stop polling and sleep. */
     if (strcmp(how, "early") != 0) sleep_ms(100);
     if (strcmp(how, "leave") == 0) _exit(0);
     if (strcmp(how, "stay") == 0) shmem_long_p(part, 6, 0);
@@ -105,7 +105,7 @@ static void end_without_a_word(const char *how) {
     raise(SIGKILL);
 }
 
-/* The launcher's last rank never comes to be a PE. */
+/* The last rank dies before it becomes a PE. */
 static void end_before_init(void) {
     const char *const rank = getenv("SENNIT_RANK");
     const char *const size = getenv("SENNIT_SIZE");
@@ -142,7 +142,7 @@ static void ring_of_signals(void) {
         if (me == 0) shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, lap);
     }
 }
-/* By tests, which a program makes again and again. */
+/* With tests, which a program repeats. */
 static void ring_of_tests(void) {
     for (long lap = 1; lap <= HOPS / pes; ++lap) {
         while (me != 0 && !shmem_long_test(&word, SHMEM_CMP_EQ, lap)) {
@@ -167,7 +167,7 @@ static void sums_of_a_set(void) {
 static void locks(void) {
     for (int i = 0; i < TURNS; ++i) {
         shmem_set_lock(&lock);
-        sched_yield(); /* the others come and wait */
+        sched_yield(); /* the others start to wait */
         shmem_clear_lock(&lock);
     }
 }
@@ -182,7 +182,7 @@ static const struct {
     {"locks", locks},
 };
 
-/* Each in its turn; PE 0 says how long it took. */
+/* Runs each in turn; PE 0 prints the time. */
 static void share_a_processor(void) {
     for (size_t i = 0; i < sizeof shares / sizeof *shares; ++i) {
         shmem_barrier_all();
@@ -196,7 +196,7 @@ static void share_a_processor(void) {
     }
 }
 
-/* One PE alone is its own peer in everything that others would have to come to. */
+/* A single PE is its own peer in all calls that need others. */
 static int be_alone(void) {
     if (me != 0 || pes != 1) return 4;
     long *const own = shmem_malloc(sizeof *own);
@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
     shmem_init();
     me = shmem_my_pe();
     pes = shmem_n_pes();
-    /* The last, but each scan waits for those before it. */
+    /* The last PE; but in a scan each PE waits for those before it. */
     victim = strcmp(what, "long_sum_inscan") == 0 ? 0 : pes - 1;
     part = shmem_malloc(64);
     if (part == NULL || shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team) != 0)

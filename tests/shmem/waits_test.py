@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Every wait ends: waits_test.py WHAT SENNIT PROGRAM, where PROGRAM is made of waits.c and WHAT is one of
+"""Every wait ends: waits_test.py WHAT SENNIT PROGRAM, where PROGRAM is made from waits.c and WHAT is one of
 
-    few, all, copied        a PE ends while the others wait, each wait of a list of its own
-    traced                  what `sennit trace where` says of such a wait
+    few, all, copied        a PE ends while the others wait, for each wait of a list
+    traced                  the output of `sennit trace where` for such a wait
     limited                 a PE does nothing, and SENNIT_TIMEOUT ends the others' waits
     nodes                   the same on two made-up nodes
     late                    a PE does nothing for more than 10 s
     shared, shared_copied   eight PEs on one processor
-    alone                   a program that nobody has launched
+    alone                   a program that was not started by a launcher
 """
 import concurrent.futures
 import os
@@ -20,7 +20,7 @@ import time
 WHAT, SENNIT, PROGRAM = sys.argv[1:]
 COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
 
-# From the start of the job to its end. A wait that does not end comes to the launcher's limit, which is far behind.
+# From the start of the job to its end. A wait that does not end would reach the launcher's limit, which is much longer.
 BOUND_S = 8.0
 LIMIT_S = 20
 GONE = (r"(SENNIT_ERR_PEER_LOST: PE \d \(process \d+\) has ended without shmem_finalize"
@@ -30,13 +30,13 @@ FEW = ["long_wait_until", "barrier_all", "long_sum_reduce", "quiet"]
 ALL = FEW + """init long_wait_until_all long_wait_until_any long_wait_until_some signal_wait_until set_lock sync_all team_sync
 barrier long_sum_to_all broadcastmem collectmem fcollectmem alltoallmem long_sum_inscan malloc free team_split_strided
 team_destroy finalize""".split()
-# What says it where it is not the call itself: this one has a result that tells.
+# The call that reports the error if it is not the wait itself: this wait has a result for it.
 SAID_BY = {"team_split_strided": "barrier_all"}
 KILLED = 128 + 9
 
 
 def pes_of(case, copied):
-    # A look at a lock that the kernel copies is long, and longer the more PEs queue for it.
+    # If the kernel copies, a look at a lock takes long, and longer with more PEs in its queue.
     return 8 if case == "set_lock" and copied else 3
 
 
@@ -49,14 +49,14 @@ def said_by(case, copied):
 
 
 def ends(case, how, environment):
-    """None, or what is wrong with the job of this case."""
+    """None, or the faults of the job of this case."""
     began = time.monotonic()
     ran = subprocess.run([SENNIT, "run", "-n", str(pes_of(case, bool(environment))), "--keep-going", "--timeout", str(LIMIT_S), PROGRAM, case, how],
                          env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                          timeout=60, check=False)
     took = time.monotonic() - began
     said = ran.stdout + ran.stderr
-    # Of a PE that left nothing is wrong but that the others miss it.
+    # A PE that left has no error itself; only the others report it.
     codes = {1} if how == "leave" else {KILLED, 1}
     wrong = []
     if ran.returncode not in codes:
@@ -71,7 +71,7 @@ def ends(case, how, environment):
 
 
 def limited():
-    """Each wait ends by SENNIT_TIMEOUT, and the message says where, and what is missing."""
+    """SENNIT_TIMEOUT ends each wait, and the message names the call and what is missing."""
     word = r"the word at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is 0, wanted != 0"
     first = r"none of 2 words is as wanted; the first, at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\), is 0, wanted != 0"
     lock = r"the lock at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is taken"
@@ -100,7 +100,7 @@ def limited():
 
 
 def nodes():
-    """A node's own PEs are named; of other nodes it is said that some are late."""
+    """PEs of the same node are named; of other nodes the message says only that some are late."""
     ran = subprocess.run([SENNIT, "run", "-n", "4", "--nodes", "2", "--keep-going", "--timeout", str(LIMIT_S), PROGRAM, "barrier_all", "stay"],
                          env={**os.environ, "SENNIT_TIMEOUT": "0.4"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                          timeout=60, check=False)
@@ -111,7 +111,7 @@ def nodes():
 
 
 def late():
-    """One of those that wait says after 10 s who is late, once. The limit of the job comes before the late PE does."""
+    """One waiting PE warns of the late PE after 10 s, once. The job's limit ends the job before the late PE comes."""
     def wrong_with(case):
         ran = subprocess.run([SENNIT, "run", "-n", "3", "--timeout", "12", PROGRAM, case, "stay"], stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, timeout=60, check=False)
@@ -124,7 +124,8 @@ def late():
 
 
 def traced():
-    """`sennit trace where` has the word with its latest value, or the lock. Would break: a note that is made once, or that only a debugger sees."""
+    """`sennit trace where` prints the word with its latest value, or the lock. Broken by a note that is made only once, or that
+    only a debugger sees."""
     def wrong_with(case, wanted):
         with tempfile.TemporaryDirectory() as folder:
             name = os.path.join(folder, "trace.json")
@@ -148,17 +149,17 @@ def deaths():
     jobs = [(case, "kill", COPIED if WHAT == "copied" else {}) for case in (FEW if WHAT == "few" else ALL)]
     if WHAT == "all":
         jobs += [(case, how, {}) for case in FEW[:3] for how in ("leave", "early")]
-    # They sleep most of the time.
+    # The jobs sleep most of the time.
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return [wrong for wrong in pool.map(lambda job: ends(*job), jobs) if wrong]
 
 
 def shared():
-    """A PE that waits and keeps the processor holds the next one up for a slice of time, some 3 ms, and one that sleeps for a
-    millisecond or more; each of these cases has two thousand hand-overs or more, which take some 0.1 s."""
+    """A waiting PE that keeps the processor delays the next one by a time slice, some 3 ms, and one that sleeps delays it by a
+    millisecond or more. Each of these cases has two thousand hand-overs or more, which take some 0.1 s in total."""
     bound_s = 2.0
     is_copied = WHAT == "shared_copied"
-    # Where the kernel copies, atomic operations are long themselves.
+    # If the kernel copies, atomic operations take long themselves.
     bounded = {"ring", "ring_of_tests", "barriers", "sums"} | (set() if is_copied else {"ring_of_signals", "sums_of_a_set", "locks"})
     first = min(os.sched_getaffinity(0))
     ran = subprocess.run([SENNIT, "run", "-n", "8", "--timeout", "50", PROGRAM, "shared"],

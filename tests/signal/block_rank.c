@@ -1,5 +1,5 @@
-/* A rank whose block goes to the one before it by MPI, as the bytes that it is, and is written
- * through there. Broken by a block that means something only to the rank that made it. */
+/* A rank that sends its block to the rank before it by MPI, as plain bytes; that rank then puts to
+ * it through the block. Broken by a block that is valid only in the rank that made it. */
 #include <mpi.h>
 #include <sennit/sennit.h>
 #include <sennit/sennit_mpi.h>

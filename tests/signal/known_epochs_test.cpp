@@ -1,6 +1,7 @@
-// What a rank keeps of others' epochs (signal/known_epochs.hpp). Would break: an epoch that goes
-// back, since answers overtake each other; a new signal that is taken for the one that had its
-// handle before; a signal that is taken for another one; a table that ends when it is full.
+// A rank's table of other ranks' epochs (signal/known_epochs.hpp). Broken by an epoch that goes
+// back, since answers overtake each other; by a new signal that is mistaken for the previous one
+// with its handle; by a signal that is mistaken for another; by a table that stops working when it
+// is full.
 #include "signal/known_epochs.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr sennit_signal kSignal{3, 0x01000007};
 
-// What is known, or -1.
+// The known epoch, or -1.
 std::int64_t epoch_of(KnownEpochs &epochs, sennit_signal signal) {
     KnownEpoch known{};
     return epochs.find(signal, &known) ? static_cast<std::int64_t>(known.epoch) : -1;
@@ -59,8 +60,8 @@ TEST(known_epochs, what_is_forgotten_is_not_known_and_may_be_learned_again) {
     EXPECT_EQ(epoch_of(epochs, kSignal), 3);
 }
 
-// 256 ranks have signals by the same names. Each signal has an epoch of its own, so that one that
-// is found in the place of another is noticed.
+// 256 ranks have signals with the same handles. Each signal has a different epoch, so that a
+// signal found in place of another is noticed.
 TEST(known_epochs, a_table_that_is_full_forgets_all_and_goes_on) {
     constexpr std::uint32_t kRoom = 1 << 16;
     KnownEpochs epochs;
@@ -83,7 +84,7 @@ TEST(known_epochs, a_table_that_is_full_forgets_all_and_goes_on) {
     epochs.learn(signal_of(next), {std::uint64_t{next} + 7});
     EXPECT_EQ(known_of(0, kRoom), 0u);
     EXPECT_EQ(known_of(kRoom, kRoom + 1), 1u);
-    // As many as before, again.
+    // Fill the table again.
     for (++next; next < 2 * kRoom; ++next)
         epochs.learn(signal_of(next), {std::uint64_t{next} + 7});
     EXPECT_EQ(known_of(0, 2 * kRoom), kRoom);

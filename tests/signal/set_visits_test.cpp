@@ -1,5 +1,6 @@
-// How many signals of a set a wait looks at: counted as pages, which are taken away and come back
-// one by one when they are touched. Would break: a wait, or a reset, that goes through the set.
+// The number of signals of a set that a wait reads, counted as pages: all are protected, and each
+// becomes accessible again when it is touched. Broken by a wait, or a reset, that goes through the
+// whole set.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 namespace sennit::test {
 namespace {
 
-// What is taken away: the owner's entries and the records that senders see.
+// A protected range: the owner's entries, or the records that senders see.
 struct Range {
     std::uintptr_t begin;
     std::uintptr_t end;
@@ -36,10 +37,10 @@ void come_back(int, siginfo_t *info, void *) {
                        PROT_READ | PROT_WRITE);
         return;
     }
-    (void)::signal(SIGSEGV, SIG_DFL);  // a fault of another kind
+    (void)::signal(SIGSEGV, SIG_DFL);  // another fault
 }
 
-// The whole pages from `begin` on.
+// Protects the whole pages from `begin` on.
 void take_away(const void *begin, std::size_t bytes) {
     const auto first = reinterpret_cast<std::uintptr_t>(begin);
     const Range range{(first + page_bytes - 1) / page_bytes * page_bytes,
@@ -60,8 +61,8 @@ void give_all_back() {
     }
 }
 
-// Pages of signals that waits for such a set touch where `fired` of its signals have, each of which
-// is reset.
+// The number of pages that waits for a set of this size touch if `fired` of its signals have
+// fired, including the resets of these.
 unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
     EXPECT_EQ(sennit_waitset_create(&set), SENNIT_OK);
@@ -110,7 +111,7 @@ TEST(set_visits, waits_look_at_as_many_of_a_hundred_thousand_signals_as_have_fir
         const unsigned few = pages_of_waits(100, fired);
         const unsigned many = pages_of_waits(100000, fired);
         EXPECT_GT(many, 0u) << "pages are not counted";
-        // Of each that has fired: its entry and its record.
+        // For each fired signal: its entry and its record.
         EXPECT_LE(few, 2 * fired);
         EXPECT_LE(many, 2 * fired);
     }

@@ -1,3 +1,3 @@
-// A program that does nothing: compiled for the headers of GoogleTest alone, which all test
+// An empty program, compiled only for the precompiled headers of GoogleTest, which all test
 // programs share.
 int main() {}

@@ -1,13 +1,13 @@
-// Runs a command and then checks that nothing of it is left, as leftovers.py does for tests in
-// Python; that file says what counts and how it is found. A program, since it stands before some
-// 1500 tests and starts in a hundredth of the time.
+// Runs a command and then checks that it left nothing, as leftovers.py does for tests in Python;
+// that file explains what counts and how it is found. This is a program because it precedes some
+// 1500 tests and starts a hundred times faster.
 //
 //     leftovers [--within SECONDS] [--timeout SECONDS] [--mpi] -- COMMAND ARGUMENTS...
 //
-// Exits with the command's code if nothing is left; else names what is left, ends the processes
-// among it and exits with 99. A command that takes longer than it may is ended with all its
-// processes: 124. With --mpi an MPI's launcher takes part, and of files only those named after
-// Sennit count: Open MPI keeps its own in the folder for temporary files.
+// Exits with the command's code if nothing is left; otherwise names the leftovers, ends the
+// processes among them and exits with 99. A command that exceeds its time is ended with all its
+// processes: 124. With --mpi the command may use an MPI's launcher, and only files with Sennit's
+// name count: Open MPI leaves its own in the folder for temporary files.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -33,15 +33,15 @@ namespace {
 
 constexpr int kLeft = 99;
 constexpr int kTooLong = 124;
-constexpr int kNotOver = -1;  // in place of a code: the command may end with 124 itself
+constexpr int kNotOver = -1;  // not an exit code, since the command may itself end with 124
 constexpr int kUsage = 2;
 
 struct Job {
     double within_s = 1;
     double timeout_s = 600;
     bool has_mpi = false;
-    std::string mark;    // LEFTOVERS_MARK=..., in the environment of all its processes
-    std::string folder;  // for its temporary files
+    std::string mark;    // LEFTOVERS_MARK=..., in the environment of all the job's processes
+    std::string folder;  // for the job's temporary files
     std::set<int> children_before;
     std::set<std::string> memory_before;
     std::map<std::string, std::string> sockets_before;
@@ -94,13 +94,13 @@ bool is_of_sennit(std::string name) {
     return name.find("sennit") != std::string::npos;
 }
 
-// Its environment is that of its start.
+// True if the process has the mark in the environment with which it started.
 bool has_mark(const Job &job, int number) {
     const std::string environment = '\0' + read_file(in_proc(number, "environ")) + '\0';
     return environment.find('\0' + job.mark + '\0') != std::string::npos;
 }
 
-// Also orphans that came to this process as the subreaper, and zombies.
+// Includes zombies, and orphans that this process adopted as the subreaper.
 bool is_child(int number) {
     const std::string state = read_file(in_proc(number, "stat"));
     const std::size_t name_end = state.rfind(')');
@@ -123,7 +123,7 @@ std::set<std::string> shared_memory() {
     return found;
 }
 
-// Name and inode of Unix sockets with a name of Sennit's.
+// Name and inode of Unix sockets that have Sennit in their name.
 std::map<std::string, std::string> sockets() {
     std::map<std::string, std::string> found;
     const std::string table = read_file("/proc/net/unix");
@@ -140,7 +140,8 @@ std::map<std::string, std::string> sockets() {
     return found;
 }
 
-// A new socket counts only if nobody outside of the job holds it: other jobs run at the same time.
+// A new socket counts only if no process outside of the job holds it: other jobs run at the same
+// time.
 bool is_held_by_others(const Job &job, const std::string &inode) {
     const std::string target = "socket:[" + inode + "]";
     for (const int number : process_numbers()) {
@@ -156,7 +157,7 @@ bool is_held_by_others(const Job &job, const std::string &inode) {
     return false;
 }
 
-// Those of the job that still live.
+// Living processes of the job.
 std::vector<int> processes(const Job &job) {
     std::vector<int> found;
     for (const int number : process_numbers()) {
@@ -168,7 +169,7 @@ std::vector<int> processes(const Job &job) {
     return found;
 }
 
-// Files and folders below `folder`, which are removed where `removes`.
+// Lists files and folders below `folder`, and removes them if `removes` is true.
 void walk(const std::string &folder, bool removes, std::vector<std::string> *found) {
     for (const std::string &name : names_in(folder)) {
         const std::string path = folder + "/" + name;
@@ -200,7 +201,7 @@ std::vector<std::string> left(const Job &job) {
     return found;
 }
 
-// Ends what is left, so that a test which fails does not disturb the next.
+// Ends all leftovers, so that a failing test does not disturb the next one.
 void end(const Job &job) {
     const std::vector<int> numbers = processes(job);
     for (const int number : numbers)
@@ -239,8 +240,8 @@ void prepare(Job *job) {
     job->sockets_before = sockets();
 }
 
-// The command's exit code; kNotOver after its time, and when this program is asked to end: *asked
-// is the signal then.
+// The command's exit code. kNotOver after its time, or when a signal asks this program to end;
+// *asked is then the signal.
 int run(const Job &job, char **command, int *asked) {
     sigset_t awaited;
     sigset_t before;
@@ -248,7 +249,7 @@ int run(const Job &job, char **command, int *asked) {
     for (const int each : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
         (void)sigaddset(&awaited, each);
     (void)sigprocmask(SIG_BLOCK, &awaited, &before);
-    (void)std::signal(SIGCHLD, SIG_DFL);  // ignored, it would leave nothing to wait for
+    (void)std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, waitpid() would find nothing
     const pid_t number = fork();
     if (number == 0) {
         (void)sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -266,7 +267,7 @@ int run(const Job &job, char **command, int *asked) {
         const auto seconds = static_cast<time_t>(left_s);
         const timespec rest{seconds,
                             static_cast<long>((left_s - static_cast<double>(seconds)) * 1e9)};
-        const int signal = sigtimedwait(&awaited, nullptr, &rest);  // also of an orphan's end
+        const int signal = sigtimedwait(&awaited, nullptr, &rest);  // also for the end of an orphan
         if (signal > 0 && signal != SIGCHLD) {
             *asked = signal;
             return kNotOver;
@@ -275,7 +276,7 @@ int run(const Job &job, char **command, int *asked) {
     return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
-// Where the command begins; null: wrong words.
+// Returns the start of the command; null if the words are wrong.
 char **read_options(char **words, Job *job) {
     for (++words; *words != nullptr && std::strncmp(*words, "--", 2) == 0; ++words) {
         const std::string_view word = *words;

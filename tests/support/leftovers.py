@@ -1,11 +1,11 @@
-"""Checks that nothing of a job is left: no process however it detached itself, no file in /dev/shm or the folder for
-temporary files, no socket: `with Leftovers() as job: job.run([...])` raises AssertionError. With mpi=True an MPI's launcher
-takes part, and of files only those named after Sennit count: Open MPI keeps its own in the folder for temporary files.
+"""Checks that a job left nothing: no process, however it detached itself, no file in /dev/shm or the folder for temporary
+files, no socket: `with Leftovers() as job: job.run([...])` raises AssertionError. With mpi=True the job may use an MPI's
+launcher, and only files with Sennit's name count: Open MPI leaves its own in the folder for temporary files.
 leftovers.cpp does the same for a command.
 
 How processes are found: this process becomes a subreaper, so every orphan below it becomes its child;
-and the command gets a mark in its environment that all its descendants inherit. So what other jobs do
-at the same time is not taken for this one's: a socket counts only if nobody outside of the job holds it.
+and the command gets a mark in its environment that all its descendants inherit. Leftovers of other jobs
+are not blamed on this one: a socket counts only if no process outside of the job holds it.
 """
 import ctypes
 import os
@@ -30,7 +30,7 @@ def process_numbers():
 
 
 def marked_processes(mark):
-    """Living processes whose environment carries the mark (at their start, which is what /proc shows)."""
+    """Living processes with the mark in their environment (at their start, which is what /proc shows)."""
     wanted = f"{MARK}={mark}".encode()
     return [
         number
@@ -40,7 +40,7 @@ def marked_processes(mark):
 
 
 def children():
-    """All children of this process, with orphans adopted as a subreaper; zombies among them too."""
+    """All children of this process, including adopted orphans and zombies."""
     me = str(os.getpid()).encode()
     found = []
     for number in process_numbers():
@@ -63,7 +63,7 @@ def shared_memory():
 
 
 def sockets():
-    """Unix sockets with a name of Sennit's: name to inode."""
+    """Unix sockets that have Sennit in their name: name to inode."""
     found = {}
     for line in read("/proc/net/unix").decode(errors="replace").splitlines()[1:]:
         fields = line.split()
@@ -73,7 +73,7 @@ def sockets():
 
 
 def inodes_of_others(mark):
-    """Socket inodes held by processes that are not the job's: other jobs run at the same time."""
+    """Inodes of sockets held by processes outside of the job: other jobs run at the same time."""
     held = set()
     mine = set(marked_processes(mark))
     for number in process_numbers():
@@ -90,7 +90,7 @@ def inodes_of_others(mark):
 
 
 class Leftovers:
-    """One job under watch. Use as a context manager; leaving it checks."""
+    """A watched job. Use as a context manager; leaving it checks."""
 
     def __init__(self, within=1.0, mpi=False):
         self.within = within
@@ -115,7 +115,7 @@ class Leftovers:
         return subprocess.Popen(command, env=self.environment(env), **options)
 
     def run(self, command, env=None, timeout=60, **options):
-        """As subprocess.run with text output captured."""
+        """Like subprocess.run, with text output captured."""
         options.setdefault("stdin", subprocess.DEVNULL)
         if "input" in options:
             del options["stdin"]
@@ -124,7 +124,7 @@ class Leftovers:
         )
 
     def processes(self):
-        """Processes of the job that still live."""
+        """Living processes of the job."""
         for number in set(children()) - self.before_children:
             try:
                 os.waitpid(number, os.WNOHANG)
@@ -145,7 +145,7 @@ class Leftovers:
         return found
 
     def wait_until_clean(self, within):
-        """What is left after at most `within` seconds; empty as soon as nothing is."""
+        """The leftovers after at most `within` seconds; empty as soon as there are none."""
         end = time.monotonic() + within
         while True:
             found = self.left()
@@ -154,7 +154,7 @@ class Leftovers:
             time.sleep(0.02)
 
     def end(self):
-        """Ends what is left, so that a failing test does not disturb the next."""
+        """Ends all leftovers, so that a failing test does not disturb the next one."""
         left = self.processes()
         for number in left:
             try:
@@ -167,7 +167,7 @@ class Leftovers:
         try:
             os.rmdir(self.folder)
         except OSError:
-            import shutil  # hundreds of tests need it never
+            import shutil  # hundreds of tests never need it
 
             shutil.rmtree(self.folder, ignore_errors=True)
 

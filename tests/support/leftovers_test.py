@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The watch for leftovers, leftovers_test.py PROGRAM, and the one for tests in Python (`--python`): what it must find, and what it must not take for a job's.
+"""The check for leftovers: leftovers_test.py PROGRAM, or `--python` for the one for tests in Python. It must find a job's leftovers
+and must not blame a job for others'.
 
-Would break a case: a process that detached itself and is missed, or a neighbour's process, file or socket that is blamed.
+Broken by a detached process that is missed, or by a neighbour's process, file or socket that is blamed on the job.
 """
 import os
 import subprocess
@@ -98,7 +99,7 @@ class Watch(unittest.TestCase):
     def test_what_a_neighbour_does_is_not_blamed(self):
         """Another job starts while the first runs: a process, a socket with a name like Sennit's, a file."""
         with subprocess.Popen([*WATCH, "--", "sleep", "3"], stderr=subprocess.PIPE, text=True) as first:
-            time.sleep(0.8)  # the first has looked at what is there
+            time.sleep(0.8)  # the first has recorded the existing ones
             neighbour = ["setsid", sys.executable, "-c", SOCKET, f"other{os.getpid()}", "20"]
             with subprocess.Popen(neighbour, stdout=subprocess.PIPE, text=True) as second:
                 self.assertEqual(second.stdout.readline(), "there\n")

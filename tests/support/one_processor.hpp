@@ -1,6 +1,6 @@
-// For ranks that are threads of a job in lockstep, of which one runs at a time. On one processor
-// the turn goes on by a change of threads; on several it wakes a processor that sleeps, which takes
-// twenty times as long where the machine is a virtual one.
+// For ranks that are threads of a job in lockstep, where one thread runs at a time. On one
+// processor a turn ends with a switch of threads; on several it wakes a sleeping processor, which
+// takes twenty times as long on a virtual machine.
 #pragma once
 
 #include <sched.h>
@@ -10,8 +10,8 @@
 
 namespace sennit::test {
 
-// While it lives, threads that the caller makes run on one of the caller's processors, which is not
-// the same in all processes. If the kernel refuses, they run everywhere.
+// While it lives, the caller's new threads run on one of the caller's processors, chosen
+// differently in each process. If the kernel refuses, they run everywhere.
 class OneProcessor {
   public:
     explicit OneProcessor(bool wanted) {
@@ -38,7 +38,7 @@ class OneProcessor {
     bool is_kept_ = false;
 };
 
-// Whether these paths (as in SENNIT_PATHS) have ranks in lockstep.
+// True if ranks on these paths (as in SENNIT_PATHS) run in lockstep.
 inline bool is_in_lockstep(const std::string &paths) {
     return paths.find("lockstep=1") != std::string::npos;
 }

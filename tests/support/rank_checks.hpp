@@ -1,5 +1,5 @@
-// What the programs of single ranks say when a promise is not kept: the reason goes to stderr, the
-// exit status is 1. For tests that start such programs under `sennit run` and read both.
+// Checks for programs of single ranks: if one fails, the reason goes to stderr and the exit status
+// is 1. For tests that start such programs under `sennit run` and read both.
 #pragma once
 
 #include <sennit/sennit.h>

@@ -1,8 +1,8 @@
-"""Runs a command whose system calls the kernel refuses, as the filter of a container does.
+"""Runs a command with system calls that the kernel refuses, like the filter of a container.
 
     refuse.py ERRNO CALL[,CALL...] COMMAND...      refuse.py EPERM memfd_create,bind sennit doctor
 
-Exit code 77 where there are no filters, so that a test is skipped.
+Exit code 77 where filters are not available, so that a test is skipped.
 """
 import ctypes
 import errno
@@ -21,7 +21,7 @@ ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 
 
 def refuse(calls, error):
-    """From now on in this process and in what it starts or becomes."""
+    """Refuses the calls from now on, in this process and in all programs that it starts or executes."""
     instructions = [struct.pack("HBBI", LOAD, 0, 0, 0)]
     for call in calls:
         instructions.append(struct.pack("HBBI", EQUAL, 0, 1, call))

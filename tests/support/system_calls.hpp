@@ -1,5 +1,5 @@
-// System calls that the kernel refuses from now on, as an old kernel or the filter of a container
-// does: for ranks of tests.
+// Lets the kernel refuse system calls from now on, like an old kernel or the filter of a
+// container: for ranks of tests.
 #pragma once
 
 #include <linux/filter.h>
@@ -15,12 +15,14 @@
 
 namespace sennit::test {
 
-// The calls with these numbers (__NR_*) fail with `error`, an errno, in this process and in what it
-// starts or becomes. Ends the process as one that was skipped where there are no filters.
+// The calls with these numbers (__NR_*) fail with `error`, an errno, in this process and in all
+// programs that it starts or executes. Ends the process as skipped where filters are not
+// available.
 inline void refuse_system_calls(std::initializer_list<std::uint32_t> calls, std::uint32_t error) {
     constexpr int kSkipped = 77;
     std::vector<sock_filter> program{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)}};
-    // Each comparison jumps over those behind it to the refusal, and the last one else over that.
+    // Each comparison that matches jumps over the later ones to the refusal; if the last one does
+    // not match, it jumps over the refusal.
     auto behind = static_cast<std::uint8_t>(calls.size());
     for (const std::uint32_t call : calls) {
         --behind;

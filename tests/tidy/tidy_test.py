@@ -1,10 +1,10 @@
-"""Tests of tools/tidy: a tree that keeps the rules gives nothing, and each fault planted in it is found.
+"""Tests of tools/tidy: a tree that keeps the rules gives no findings, and each planted fault is found.
 
-Every test writes the good tree, changes one thing, and wants exactly one finding, at that place and by that rule:
-a rule that stops working, or one that also fires elsewhere, fails its test.
+Every test writes the good tree, changes one thing, and expects exactly one finding, at that place and by that rule:
+a rule that stops working, or that also reports other places, fails its test.
 
-Files of src/ and include/ stand here without the line of their license: run() puts it before them, and the numbers of
-lines in the tests do not count it.
+Files of src/ and include/ are listed here without their license line: run() inserts it, and the line numbers in the tests
+do not count it.
 """
 import os
 import shutil
@@ -109,7 +109,7 @@ def is_licensed(path):
 
 
 def with_license(path, text):
-    """The file as run() writes it."""
+    """The file's text as run() writes it."""
     line = "SPDX-License-Identifier: BSD-3-Clause"
     begin, end = ("# ", "") if path.endswith(".txt") else ("/* ", " */") if path.startswith("include/") else ("// ", "")
     return f"{begin}{line}{end}\n{text}" if is_licensed(path) else text
@@ -139,7 +139,7 @@ class TidyTest(unittest.TestCase):
     maxDiff = None
 
     def assert_finds(self, path, line, rule, text, options=("--no-format",)):
-        """With `text` as the file at `path` there is one finding, at this line and by this rule."""
+        """Expects one finding, at this line and by this rule, if the file at `path` contains `text`."""
         code, lines, errors = run({**GOOD, path: text}, *options)
         self.assertEqual(errors, "")
         self.assertEqual([":".join(row.split(":")[:3]) for row in lines[:-1]], [f"{path}:{line + is_licensed(path)}: {rule}"], lines)
@@ -239,12 +239,12 @@ class TidyTest(unittest.TestCase):
             return f"// The word.\nvoid f(Word &word) {{\n{body}}}\n"
 
         self.assert_finds_nothing("src/op/put.cpp", function(f"{reason}{far}    {load}\n{far}    if (a) {{\n{far}        {load}\n    }}\n"))
-        # Before the comment, behind its block, and in the next function.
+        # Before the comment, after its block, and in the next function.
         self.assert_finds("src/op/put.cpp", 7, "order", function(f"{far}    {load}\n{far}{reason}{far}"))
         self.assert_finds("src/op/put.cpp", 9, "order", function(f"    if (a) {{\n{reason}{far}    }} else {load}\n"))
         self.assert_finds("src/op/put.cpp", 15, "order", function(f"    {{\n{reason}    }}\n{far}{{\n{far}    {load}\n    }}\n"))
         self.assert_finds("src/op/put.cpp", 9, "order", function(reason + far) + f"void g(Word &word) {{ {load} }}\n")
-        # Another word for the same, and a comment behind code.
+        # Another word for the same thing, and a comment after code.
         self.assert_finds("src/op/put.cpp", 8, "order", function(f"    // relaxed: under the lock.\n{far}    {load}\n"))
         self.assert_finds("src/op/put.cpp", 8, "order", function(f"    int b = 0;  // All relaxed: no.\n{far}    {load}\n"))
 
@@ -370,7 +370,7 @@ class TidyTest(unittest.TestCase):
                 self.assert_finds("src/base/words.cpp", 1, "head", head + "\n" + bare)
 
     def test_a_source_that_no_list_names_is_found(self):
-        # Line 0: the finding is on the first line, which is that of the license.
+        # Line 0: the finding is on the first line, which is the license line.
         self.assert_finds("src/op/output.cpp", 0, "listed", "// Is no put.cpp.\n")
         self.assert_finds("src/op/CMakeLists.txt".replace("CMakeLists.txt", "ut.cpp"), 0, "listed", "// Nor is this.\n")
 

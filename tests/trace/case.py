@@ -1,4 +1,4 @@
-"""Runs one case of cases_GROUP.py in a folder of its own: case.py SENNIT RANK GROUP.CASE"""
+"""Runs one case of cases_GROUP.py in a separate folder: case.py SENNIT RANK GROUP.CASE"""
 import importlib
 import os
 import sys

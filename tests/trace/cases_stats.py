@@ -1,4 +1,4 @@
-"""Counters: that they are right on every path, and can be read while the job runs and after it."""
+"""Counters: they are right on every path, and can be read during the job and after it."""
 import json
 import os
 import subprocess
@@ -17,7 +17,7 @@ def _row(rank, peer):
 
 
 def the_counters_of_a_peer_are_right_on_every_path(job):
-    """The ranks compare them by sennit_stats_get. Would break: a call that counts twice, or for another peer or path."""
+    """The ranks compare them by sennit_stats_get. Broken by a call that counts twice, or for another peer or path."""
     job.run(job.ranks(3, "counts"), STATS="1")
     job.run(job.ranks(3, "counts"), STATS="1", PATHS="self,cma")
     job.run(job.ranks(1, "counts"), STATS="1")
@@ -27,14 +27,14 @@ def the_counters_of_a_peer_are_right_on_every_path(job):
 
 
 def plans_batches_queues_and_channels_count_the_bytes_that_moved(job):
-    """The ranks compare them. Would break: puts of plans in the row of several, and a channel's buffer that counts where
-    nothing is copied, or at both ends of a hand-over."""
+    """The ranks compare them. Broken by puts of plans that count in the row for several peers, and by a channel's buffer that
+    counts although nothing is copied, or at both ends of a hand-over."""
     job.run(job.ranks(2, "moved"), STATS="1")
     job.run(job.ranks(2, "moved"), STATS="1", PATHS="self,cma")
 
 
 def they_are_printed_at_the_end_when_asked_for(job):
-    """Would break: a rank or a path that is left out."""
+    """Broken by a rank or a path that is left out."""
     out, messages = job.run(job.ranks(2, "many", 10), STATS="1")
     assert out == "96 bytes to and from rank 1\n", out
     assert "rank 0: with rank 1 by mapped: 11 operations, 96 bytes, 0 waits" in messages, messages
@@ -49,7 +49,7 @@ def they_are_printed_at_the_end_when_asked_for(job):
 
 
 def the_file_of_an_ended_job_has_all_ranks(job):
-    """By name and by %r. Would break: parts that overlap, or are left from a job before."""
+    """By name and by %r. Broken by parts that overlap, or that stay from an earlier job."""
     job.run(job.ranks(8, "many", 3), STATS="s")
     job.run(job.ranks(4, "many", 20), STATS="s")
     ranks = _rows_of(job, "s")
@@ -65,7 +65,7 @@ def the_file_of_an_ended_job_has_all_ranks(job):
 
 
 def a_running_job_can_be_read_and_a_dead_rank_is_told(job):
-    """Would break: counters that are written at the end."""
+    """Broken by counters that are only written at the end."""
     process = job.start(job.ranks(2, "stay", os.path.join(job.folder, "go")), STATS="s")
     try:
         for _ in range(400):
@@ -89,7 +89,7 @@ def a_running_job_can_be_read_and_a_dead_rank_is_told(job):
 
 
 def a_file_that_is_cut_off_costs_no_job_its_life(job):
-    """As by `: > s`. Would break: a file that is mapped, whose pages are gone then."""
+    """For example by `: > s`. Broken by a mapped file, whose pages are then gone."""
     process = job.start(job.ranks(2, "stay", os.path.join(job.folder, "go")), STATS="s")
     try:
         for _ in range(400):
@@ -110,7 +110,7 @@ def a_file_that_is_cut_off_costs_no_job_its_life(job):
 
 
 def no_file_of_somebody_else_is_written(job):
-    """As in a shared folder. Would break: a link that is followed, or a file that another user has made and may cut off."""
+    """As in a shared folder. Broken by following a link, or by using a file that another user has made and may truncate."""
     for knob, name, written in (("STATS", "s", "s"), ("STATS", "s.%r", "s.1"), ("TRACE", "t", "t"), ("TRACE", "t.%r", "t.1"),
                                 ("TRACE", "u", "u.1.part")):
         for kind in ("symbolic link", "second name", "other user"):
@@ -134,7 +134,7 @@ def no_file_of_somebody_else_is_written(job):
 
 
 def wrong_files_are_answered(job):
-    """Would break: a crash on a file that is none."""
+    """Broken by a crash on a file of another kind."""
     with open("other", "wb") as file:
         file.write(b"x" * 200_000)
     for words, code in (([], 2), (["none"], 1), (["other"], 1)):

@@ -1,4 +1,4 @@
-"""Traces: what is in them, that their times fit, that they outlive a rank."""
+"""Traces: their contents, the consistency of their times, and their survival after a rank's death."""
 import contextlib
 import glob
 import json
@@ -11,7 +11,7 @@ import time
 
 from job import calls_of, check_format, check_nesting, end_ns, events_of, start_ns, strict_json
 
-# Of a rank in no call.
+# The line of a rank in no call.
 BETWEEN = re.compile(r"rank \d \(process \d+ on .*\): in no call(?: for \d+\.\d{3} s, after (sennit_\w+))?")
 PUTS = ["sennit_put", "sennit_get", "sennit_put_nb", "sennit_test", "sennit_wait", "sennit_get_nbi", "sennit_put_strided",
         "sennit_get_indexed", "sennit_flush", "sennit_fence"]
@@ -29,14 +29,14 @@ CHANNELS = ["sennit_channel_open", "sennit_channel_have_written", "sennit_channe
 BYTES = {"sennit_put": 8, "sennit_get": 100, "sennit_put_nb": 16, "sennit_get_nbi": 32, "sennit_put_strided": 32,
          "sennit_get_indexed": 24, "sennit_atomic_fetch_add_i64": 8, "sennit_accumulate": 24, "sennit_alloc": 4096,
          "sennit_broadcast": 40, "sennit_put_notify": 24}
-# What a viewer filters by, as docs/tracing.md says; of the rest, the second word of the name.
+# The categories for filters of a viewer, as in docs/tracing.md; for other calls, the second word of the name.
 CATEGORIES = {"rma": ["put", "get"], "completion": ["test", "wait", "wait_all", "flush", "fence"],
               "atomic": ["accumulate"], "memory": ["alloc", "free"], "signal": ["block"],
               "collective": ["barrier", "broadcast", "allgather"]}
 
 
 def _category_of(name):
-    """Of a call, from its name."""
+    """The category of a call, from its name."""
     word = name.split("_")[1]
     return next((category for category, words in CATEGORIES.items() if word in words), word)
 
@@ -64,14 +64,14 @@ def _check_calls(name, ranks, path, has_atomics):
 
 
 def _check_barriers(events):
-    """A rank leaves a barrier only after all have come, on one clock."""
+    """A rank leaves a barrier only after all have arrived, on one clock."""
     barriers = [sorted((one for one in own if one["name"] == "sennit_barrier"), key=start_ns) for own in events.values()]
     for meeting in zip(*barriers):
         assert max(map(start_ns, meeting)) <= min(map(end_ns, meeting)), meeting
 
 
 def every_call_is_an_event_of_its_rank_in_order(job):
-    """Processes, by mapping and by the kernel's copying. Would break: a call that is not noted, or by a wrong name."""
+    """Processes, by mapping and with copies by the kernel. Broken by a call that is not recorded, or by a wrong name."""
     job.run(job.ranks(3, "calls"), TRACE="t.json")
     _check_barriers(_check_calls("t.json", 3, "mapped", True))
     job.run(job.ranks(3, "calls"), TRACE="t.json", PATHS="self,cma")
@@ -80,7 +80,7 @@ def every_call_is_an_event_of_its_rank_in_order(job):
 
 
 def what_a_viewer_would_not_take_is_found(job):
-    """Every case reads traces by events_of(), which checks the format. Would break: a check that takes anything."""
+    """Every case reads traces by events_of(), which checks the format. Broken by a check that accepts anything."""
     job.run(job.ranks(2, "calls"), TRACE="t.json")
     with open("t.json", encoding="utf-8") as file:
         text = file.read()
@@ -115,13 +115,13 @@ def what_a_viewer_would_not_take_is_found(job):
 
 
 def threads_of_one_process_have_lanes_of_their_own(job):
-    """Ranks as threads, by pointer. Would break: one observer for all ranks of a process."""
+    """Ranks as threads, by pointer. Broken by one observer for all ranks of a process."""
     job.run([job.rank, "calls", "4", "self,inproc"], TRACE="t.json")
     _check_barriers(_check_calls("t.json", 4, "inproc", True))
 
 
 def threads_of_a_rank_have_lanes_inside_that_of_the_rank(job):
-    """Would break: events of two threads in one lane, a record or a count that is lost between threads."""
+    """Broken by events of two threads in one lane, or by a record or count that is lost between threads."""
     job.run(job.ranks(2, "threads"), TRACE="t.json", STATS="t.stats")
     for own in events_of("t.json").values():
         check_nesting(own)
@@ -130,7 +130,7 @@ def threads_of_a_rank_have_lanes_inside_that_of_the_rank(job):
 
 
 def progress_is_inside_waits_where_messages_move(job):
-    """On the simulated network. Would break: progress that is not noted, or noted when nothing moved."""
+    """On the simulated network. Broken by progress that is not recorded, or that is recorded although nothing moved."""
     job.run([job.rank, "calls", "2", "self,sim"], TRACE="t.json")
     for own in _check_calls("t.json", 2, "sim", True).values():
         turns = [(inner, outer) for inner, outer in check_nesting(own) if inner["name"] == "progress"]
@@ -142,8 +142,8 @@ def progress_is_inside_waits_where_messages_move(job):
 
 
 def events_and_counters_name_the_rails_where_messages_move(job):
-    """On a simulated network with two rails; small pieces take the one that belongs to the two ranks: the second for ranks 0
-    and 2, the first for both others. Would break: pieces that count for the other rail, or for none."""
+    """On a simulated network with two rails; small pieces take the rail that belongs to the two ranks: the second for ranks 0
+    and 2, the first for both other pairs. Broken by pieces that count for the other rail, or for none."""
     job.run([job.rank, "calls", "3", "self,sim:rails=2"], TRACE="t.json", STATS="s")
     for number, own in events_of("t.json").items():
         named = {rail for one in own if one["ph"] == "X" for rail in one["args"].get("rails", [])}
@@ -167,13 +167,13 @@ def events_and_counters_name_the_rails_where_messages_move(job):
 
 
 def a_job_without_the_knob_writes_nothing(job):
-    """Would break: an observer that is always there."""
+    """Broken by an observer that is always active."""
     job.run(job.ranks(2, "calls"))
     assert not os.listdir("."), os.listdir(".")
 
 
 def each_rank_has_a_file_of_its_own_where_the_name_says_so(job):
-    """%r, and put together again by merge."""
+    """With %r, and joined again by merge."""
     job.run(job.ranks(3, "calls"), TRACE="t.%r.json")
     assert sorted(os.listdir(".")) == ["t.0.json", "t.1.json", "t.2.json"]
     for rank in range(3):
@@ -183,7 +183,7 @@ def each_rank_has_a_file_of_its_own_where_the_name_says_so(job):
 
 
 def what_a_rank_did_before_it_died_is_merged(job):
-    """Rank 1 is killed by SIGKILL. Would break: events that are kept in memory of the rank alone."""
+    """SIGKILL kills rank 1. Broken by events that are kept only in the rank's private memory."""
     job.run(job.ranks(3, "die", options=["--keep-going"]), code=137, TRACE="t.json")
     assert glob.glob("*.part") == ["t.json.1.part"], "the others have written theirs"
     job.run([job.sennit, "trace", "merge", "t.json"])
@@ -191,7 +191,7 @@ def what_a_rank_did_before_it_died_is_merged(job):
     assert sorted(events) == [0, 1, 2]
     assert calls_of(events[1]) == ["sennit_alloc", "sennit_barrier", *["sennit_put"] * 5], calls_of(events[1])
     check_nesting(events[1])
-    # All die: the launcher ends the others.
+    # All ranks die: the launcher ends the others.
     job.run(job.ranks(3, "die", "stay"), code=137, TRACE="u.json")
     out, messages = job.run([job.sennit, "trace", "where", "u.json"])
     lines = out.splitlines()
@@ -202,7 +202,7 @@ def what_a_rank_did_before_it_died_is_merged(job):
 
 
 def _where_once(job, is_there):
-    """What `sennit trace where` says, and its lines, once they are as wanted, or after 20 s."""
+    """The result of `sennit trace where` and its lines, when they are as wanted, or after 20 s."""
     for _ in range(400):
         result = subprocess.run([job.sennit, "trace", "where", "t.json"], capture_output=True, text=True, timeout=20)
         lines = result.stdout.splitlines()
@@ -214,7 +214,7 @@ def _where_once(job, is_there):
 
 @contextlib.contextmanager
 def _running(job, command, *files):
-    """The ranks run until the files exist, and then end well."""
+    """Runs the ranks until the files exist; the ranks must then end without error."""
     process = job.start(command, TRACE="t.json")
     try:
         yield
@@ -229,7 +229,7 @@ def _running(job, command, *files):
 
 
 def where_tells_in_which_call_a_running_rank_waits(job):
-    """Rank 0 has not come to the barrier in which the others wait. Would break: calls that show only when they end."""
+    """Rank 0 has not come to the barrier in which the others wait. Broken by calls that are recorded only when they end."""
     with _running(job, job.ranks(3, "stay", os.path.join(job.folder, "go")), "go"):
         result, lines = _where_once(job, lambda lines: sum("sennit_barrier" in line for line in lines) == 2)
         assert len(lines) == 3 and BETWEEN.fullmatch(lines[0]) and "died" not in result.stdout, result
@@ -256,12 +256,12 @@ def _where_names_who_is_missing(job, command):
 
 
 def where_names_the_signal_the_epoch_and_who_is_missing(job):
-    """Would break: a wait that says nothing of what it waits for, or a sender who is missing and not named."""
+    """Broken by a wait that does not show what it waits for, or by a missing sender that is not named."""
     _where_names_who_is_missing(job, job.ranks(3, "hang", os.path.join(job.folder, "go")))
 
 
 def where_names_who_is_missing_if_plans_send_the_events(job):
-    """Also to a rank that counts as another node. Would break: a start of a plan that leaves no mark."""
+    """Also to a rank that counts as another node. Broken by a plan's start that is not recorded."""
     words = ["hang", os.path.join(job.folder, "go"), "plans"]
     _where_names_who_is_missing(job, job.ranks(3, *words))
     # libfabric is not built for the thread sanitizer.
@@ -271,7 +271,7 @@ def where_names_who_is_missing_if_plans_send_the_events(job):
 
 
 def where_shows_a_note_outside_of_calls_until_it_is_removed(job):
-    """Headers and programs say what they wait for. Would break: a note that only counts inside of a call, or that stays."""
+    """Headers and programs note what they wait for. Broken by a note that is shown only inside a call, or that is never removed."""
     with _running(job, job.ranks(3, "hang", os.path.join(job.folder, "go"), "note"), "go", "go.2"):
         result, lines = _where_once(job, lambda lines: len(lines) == 6)
         assert BETWEEN.fullmatch(lines[2]).group(1) == "sennit_barrier" and lines[3] == "  reads a file", result
@@ -282,7 +282,7 @@ def where_shows_a_note_outside_of_calls_until_it_is_removed(job):
 
 
 def where_shows_no_note_of_a_call_as_that_of_the_rank(job):
-    """All places of open calls are taken. Would break: a call without a place that replaces the rank's note."""
+    """All places for open calls are taken. Broken by a call without a place that replaces the rank's note."""
     with _running(job, job.ranks(1, "crowd", os.path.join(job.folder, "go")), "go"):
         end = time.monotonic() + 20
         while not os.path.exists("go.full") and time.monotonic() < end:
@@ -292,14 +292,14 @@ def where_shows_no_note_of_a_call_as_that_of_the_rank(job):
 
 
 def where_names_the_rank_that_holds_a_lock(job):
-    """Would break: a wait for a lock that does not say for whom."""
+    """Broken by a wait for a lock that does not name the holder."""
     with _running(job, job.ranks(2, "locked", os.path.join(job.folder, "go")), "go"):
         result, lines = _where_once(job, lambda lines: len(lines) == 3)
         assert "sennit_lock_acquire for " in lines[1] and lines[2] == "  waits for a lock, which rank 0 holds", result
 
 
 def where_says_that_a_rank_is_stopped(job):
-    """Rank 2 waits for events, and is then stopped. Would break: a guess at events that are missing, which may have arrived."""
+    """Rank 2 waits for events and is then stopped. Broken by guessing which events are missing: they may have arrived."""
     with _running(job, job.ranks(3, "hang", os.path.join(job.folder, "go")), "go"):
         _, lines = _where_once(job, lambda lines: len(lines) == 5)
         stopped = int(lines[3].split("process ")[1].split()[0])
@@ -313,13 +313,13 @@ def where_says_that_a_rank_is_stopped(job):
 
 
 def where_tells_that_senders_have_gone_on_to_the_next_epoch(job):
-    """Would break: senders that skipped the epoch, and of which it says that each has sent one."""
+    """Broken by reporting one sent event each for senders that skipped the epoch."""
     with _running(job, job.ranks(3, "skip", os.path.join(job.folder, "go")), "go", "go.2"):
         result, lines = _where_once(job, lambda lines: len(lines) == 4 and "epoch 1:" in lines[-1])
         assert lines[3].endswith("missing: one each from rank 0 (its last was of epoch 0), rank 1 (its last was of epoch 0)"), result
         with open("go", "w", encoding="utf-8"):
             pass
-        # A sender may still be in its call, which is recorded at its end.
+        # A sender may still be in its call, which is recorded when it ends.
         result, lines = _where_once(job, lambda lines: len(lines) == 5 and "2 events of epoch 2" in lines[-1]
                                     and "missing" not in lines[3])
         assert lines[3].endswith("of epoch 1: no rank that has sent to it (ranks 0, 1) is behind: another rank has sent nothing, it "
@@ -328,13 +328,13 @@ def where_tells_that_senders_have_gone_on_to_the_next_epoch(job):
 
 
 def where_says_how_files_of_each_rank_are_named(job):
-    """Would break: "No such file" for the name that stands in SENNIT_TRACE."""
+    """Broken by "No such file" for the name in SENNIT_TRACE."""
     _, messages = job.run([job.sennit, "trace", "where", "t3.%r.json"], code=1)
     assert "t3.%r.json: No such file or directory; use t3.*" in messages, messages
 
 
 def the_ring_keeps_the_last_events(job):
-    """1000 puts and room for 100. Would break: a file that grows without end, or one that keeps the first."""
+    """1000 puts and room for 100. Broken by a file that grows without limit, or one that keeps the first events."""
     job.run(job.ranks(2, "many", 1000), TRACE="t.json", TRACE_EVENTS="100")
     for own in events_of("t.json").values():
         assert len(own) == 100
@@ -346,7 +346,7 @@ def the_ring_keeps_the_last_events(job):
 
 
 def a_second_job_takes_nothing_of_the_first(job):
-    """The first job's rank 1 died and left its part. Would break: merge that puts two jobs together."""
+    """Rank 1 of the first job died and left its part. Broken by a merge that joins two jobs."""
     job.run(job.ranks(2, "die", options=["--keep-going"]), code=137, TRACE="t.json")
     job.run(job.ranks(1, "many", 3), TRACE="t.json")
     out, messages = job.run([job.sennit, "trace", "merge", "t.json"])
@@ -355,24 +355,24 @@ def a_second_job_takes_nothing_of_the_first(job):
 
 
 def a_file_that_can_not_be_written_is_a_warning(job):
-    """Would break: a program that ends because it is traced, also by SIGXFSZ."""
+    """Broken by a program that ends because it is traced, also by SIGXFSZ."""
     out, messages = job.run(job.ranks(2, "calls"), TRACE="/nowhere/t.json", STATS="/nowhere/t.stats")
     assert "nothing is traced" in messages and "cannot write its counters" in messages, messages
-    # In blocks of 512 bytes: the ranks' memory files are allowed, so long a trace is not.
+    # In blocks of 512 bytes: the limit allows the ranks' memory files, but not such a long trace.
     command = subprocess.list2cmdline(job.ranks(2, "calls"))
     job.run(["sh", "-c", f"ulimit -f 260000; exec {command}"], TRACE="t.json", TRACE_EVENTS="4000000")
     _check_barriers(_check_calls("t.json", 2, "mapped", True))
 
 
 def a_text_that_is_longer_than_a_file_may_be_is_a_warning(job):
-    """The mapped files fit under the limit, the text does not. Would break: a program that SIGXFSZ ends at its end."""
+    """The mapped files are within the limit, the text is not. Broken by a program that SIGXFSZ ends at its exit."""
     command = subprocess.list2cmdline(job.ranks(2, "many", 50_000))
     _, messages = job.run(["sh", "-c", f"ulimit -f 24000; exec {command}"], TRACE="t.json")
     assert "could not be written" in messages, messages
 
 
 def a_full_disk_is_a_warning_and_the_ring_stays_as_it_is(job):
-    """Would break: SIGBUS in a mapped page for which there is no block."""
+    """Broken by SIGBUS in a mapped page that has no block on the disk."""
     os.mkdir("disk")
     inside = ["unshare", "-rm", "sh", "-c"]
     mount = "mount -t tmpfs -o size=2560k none disk"
@@ -391,11 +391,11 @@ def a_full_disk_is_a_warning_and_the_ring_stays_as_it_is(job):
 
 
 def the_clocks_of_two_nodes_are_brought_together(job):
-    """Rank 1 counts as another node, and lives 1000 s later where the kernel can do that. Would break: lanes apart."""
+    """Rank 1 counts as another node, and lives 1000 s later if the kernel can do that. Broken by lanes that are far apart."""
     far = ["unshare", "-T", "--monotonic", "1000"]
     can_move = subprocess.run([*far, "true"], capture_output=True, check=False).returncode == 0
     move = " ".join(far) if can_move else ""
-    # libfabric is not built for the thread sanitizer, so there the nodes meet by the launcher alone.
+    # libfabric is not built for the thread sanitizer, so there the nodes communicate only through the launcher.
     paths = "export SENNIT_PATHS=self,mapped,cma; " if "TSAN_OPTIONS" in os.environ else ""
     script = (f'{paths}[ "$SENNIT_RANK" = 0 ] || {{ export SENNIT_NODE=b; exec {move} {job.rank} meet; }}; '
               f'exec {job.rank} meet')
@@ -414,7 +414,7 @@ def the_clocks_of_two_nodes_are_brought_together(job):
 
 
 def wrong_words_and_files_are_answered(job):
-    """Would break: a crash on a file that is none."""
+    """Broken by a crash on a file of another kind."""
     with open("other", "w", encoding="utf-8") as file:
         file.write("{}")
     with open("other.1.part", "wb") as file:

@@ -1,4 +1,4 @@
-"""Starting jobs for the cases, and what every trace must keep."""
+"""Starts jobs for the cases, and checks the rules for every trace."""
 import json
 import math
 import os
@@ -15,7 +15,7 @@ class Job:
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run(self, command, code=0, **knobs):
-        """Output and messages of a command that ends with `code`."""
+        """Output and messages of a command that must end with `code`."""
         process = self.start(command, **knobs)
         out, messages = process.communicate(timeout=50)
         assert process.returncode == code, f"{command}: {process.returncode}\n{out}\n{messages}"
@@ -25,8 +25,8 @@ class Job:
         return [self.sennit, "run", "-n", str(count), "--timeout", "40", *options, self.rank, *map(str, words)]
 
 
-# What the format asks of the events that Sennit writes, by phase (Trace Event Format, "Event Descriptions"): X is a complete
-# event, B the begin of one that has not ended, M says something of a process.
+# The format's rules for the events that Sennit writes, by phase (Trace Event Format, "Event Descriptions"): X is a complete
+# event, B the begin of an event that has not ended, M describes a process.
 NUMBER, TEXT, OBJECT = (int, float), (str,), (dict,)
 EVERY = {"name": TEXT, "ph": TEXT, "pid": (int,), "tid": (int,), "args": OBJECT}
 FIELDS = {"X": {**EVERY, "cat": TEXT, "ts": NUMBER, "dur": NUMBER}, "B": {**EVERY, "cat": TEXT, "ts": NUMBER}, "M": EVERY}
@@ -34,7 +34,7 @@ METADATA = {"process_name": ("name", str), "process_labels": ("labels", str), "p
 
 
 def strict_json(text):
-    """As viewers read it: numbers are finite, and a name is there once in an object."""
+    """Parses JSON as viewers do: numbers are finite, and a name occurs once in an object."""
     def once(pairs):
         assert len({key for key, _ in pairs}) == len(pairs), f"a name is there twice: {pairs}"
         return dict(pairs)
@@ -45,7 +45,7 @@ def strict_json(text):
 
 
 def check_metadata(events):
-    """Every lane belongs to a process that has its name, its labels and its place, once."""
+    """Every lane belongs to a process that has its name, its labels and its sort index, once each."""
     told = defaultdict(list)
     for event in events:
         if event["ph"] == "M" and event["name"] in METADATA:
@@ -57,8 +57,8 @@ def check_metadata(events):
 
 
 def check_format(events):
-    """A list of events is one that the format's viewers take, field by field. Complete events may stand in any order; those
-    that begin and do not end must ascend within a lane, and what the lane shows afterwards lies inside them."""
+    """Checks field by field that viewers of the format accept the events. Complete events may be in any order; events that begin
+    and do not end must ascend within a lane, and later events of the lane lie inside them."""
     assert isinstance(events, list), type(events)
     begun = defaultdict(list)
     for event in events:
@@ -78,7 +78,7 @@ def check_format(events):
 
 
 def events_of(name):
-    """{rank: its events}, of a file that must be of the format."""
+    """{rank: its events} of a file, which must have the format."""
     with open(name, encoding="utf-8") as file:
         events = strict_json(file.read())
     check_format(events)
@@ -98,7 +98,7 @@ def start_ns(event):
 
 
 def check_nesting(events):
-    """Events of one lane lie inside one another or apart. Gives the pairs (inner, outer), outer None if there is none."""
+    """Events of one lane lie inside one another or are disjoint. Returns pairs (inner, outer); outer is None if there is none."""
     pairs = []
     lanes = defaultdict(list)
     for event in events:
@@ -116,5 +116,5 @@ def check_nesting(events):
 
 
 def calls_of(events):
-    """Names of the calls in the order in which they began, as the program made them."""
+    """The names of the calls in the order in which they began, which is the program's order."""
     return [one["name"] for one in sorted(events, key=start_ns) if one["name"].startswith("sennit_")]

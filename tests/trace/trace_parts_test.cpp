@@ -1,4 +1,4 @@
-// Parts of the trace that need no ranks: offsets of clocks, and events as text.
+// Parts of the trace that need no ranks: clock offsets, and events as text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(Clocks, the_true_offset_is_within_the_error_whatever_the_delays) {
         for (int i = 0; i < 4; ++i) {
             const std::int64_t a = now + draw(50'000);
             const std::int64_t b = now + draw(50'000);
-            const std::int64_t met = std::max(a, b);  // nobody leaves before
+            const std::int64_t met = std::max(a, b);  // no rank leaves earlier
             first[i] = {a, met + draw(90'000)};
             other[i] = {b - offset, met + draw(90'000) - offset};
             now = met + 200'000;

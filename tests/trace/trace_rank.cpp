@@ -1,23 +1,26 @@
-// Ranks whose traces and counters trace_test.py and stats_test.py look at. The first word says what
+// Ranks for the traces and counters of cases_trace.py and cases_stats.py. The first word says what
 // they do:
 //     calls [THREADS PATHS]  one call of each kind, in a known order; with THREADS ranks are
 //                            threads of this process
-//     counts [THREADS PATHS] so many calls that each counter is known, and compared here
-//     die [stay]             rank 1 kills itself after 5 puts, the others wait for it in a barrier
+//     counts [THREADS PATHS] a known number of calls; compares each counter here
+//     moved                  plans, batches, queues and channels; compares their counters here
+//     die [stay]             rank 1 kills itself after 5 puts, the others wait for it in a barrier;
 //                            with "stay" the others live until they are ended
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
-//     hang FILE [plans]      rank 2 waits for an event of each of the others, rank 1 sends none of
-//                            epoch 1 and rank 0 one of epoch 3, until FILE exists; with "note" for
-//                            "plans" rank 1 then notes a text, and removes it when FILE.2 exists
+//     hang FILE [plans]      rank 2 waits for an event of each of the others; until FILE exists,
+//                            rank 1 sends none of epoch 1, and rank 0 sends one of epoch 3; with
+//                            "note" instead of "plans" rank 1 then notes a text, and removes it
+//                            when FILE.2 exists
 //     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
 //                            when FILE exists, and of epoch 1 when FILE.2 exists
 //     locked FILE            rank 0 holds a lock until FILE exists, the others wait for it
-//     crowd FILE             33 threads wait until FILE exists; when FILE.full does, they have all
-//                            places of open operations, and the last one, which has none, notes
-//     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
+//     crowd FILE             33 threads wait until FILE exists; when FILE.full exists, they have
+//                            all places of open operations, and the last thread, which has none,
+//                            has made a note
+//     many N                 N puts of 8 bytes, one of 16; rank 0 prints a count; all change folder
 //     threads                4 threads of each rank make 100 puts of 8 bytes each
 //     meet                   three barriers and nothing else
-//     print                  sennit_stats_print() with a log of its own
+//     print                  sennit_stats_print() with the program's own log function
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,7 +104,7 @@ int next_rank() {
     return (sennit_rank() + 1) % sennit_size();
 }
 
-// What every rank gives, by rank.
+// The values of all ranks, by rank.
 template <class Value>
 std::vector<Value> from_all(const Value &mine) {
     std::vector<Value> all(static_cast<std::size_t>(sennit_size()));
@@ -110,7 +113,7 @@ std::vector<Value> from_all(const Value &mine) {
     return all;
 }
 
-// A message to the next rank with a notification, and one by a plan.
+// A notified message to the next rank, and a message by a plan.
 void signals_and_plans(sennit_gptr memory) {
     const char data[24] = "";
     sennit_signal arrived = SENNIT_SIGNAL_NULL;
@@ -139,7 +142,7 @@ void signals_and_plans(sennit_gptr memory) {
     ok(sennit_signal_destroy(arrived), "signal_destroy");
 }
 
-// A word to the next rank's queue.
+// Sends a word to the next rank's queue.
 void queues() {
     sennit_queue queue = SENNIT_QUEUE_NULL;
     sennit_queue_address mine{};
@@ -156,7 +159,7 @@ void queues() {
     ok(sennit_queue_destroy(queue), "queue_destroy");
 }
 
-// A flag around all ranks.
+// Passes a flag around all ranks.
 void channels() {
     const int size = sennit_size();
     const int targets[2] = {(sennit_rank() + 1) % size, (sennit_rank() + size - 1) % size};
@@ -181,7 +184,7 @@ void calls(bool has_atomics, bool has_channels) {
     barrier();
     if (has_atomics) locks_and_collectives();
     if (has_atomics) signals_and_plans(all);
-    // Load and store lead to a queue.
+    // A queue needs load and store.
     if (has_atomics && has_channels) queues();
     if (has_channels) channels();
     ok(sennit_free(all), "free");
@@ -220,7 +223,7 @@ void counts() {
     ok(sennit_free(all), "free");
 }
 
-// What is counted with the next rank, and with several, since it was made.
+// The counts for the next rank, and for several ranks, since the object was made.
 class Counted {
   public:
     void expect(std::uint64_t operations, std::uint64_t bytes, const char *what) const {
@@ -284,7 +287,7 @@ void moves_of_queues() {
     ok(sennit_queue_destroy(queue), "queue_destroy");
 }
 
-// A message to the next rank, and one from the one before, of two.
+// With two ranks: a message to the next rank, and one from it.
 void moves_of_channels(unsigned flags) {
     std::vector<char> buffer(3 << 12);
     const int target = next_rank();
@@ -323,7 +326,7 @@ void moved(bool has_pointers) {
     ok(sennit_free(all), "free");
 }
 
-// As processes under a launcher, or as threads.
+// Runs `body` in processes under a launcher, or in threads.
 void as_ranks(int argc, char **argv, const std::function<void()> &body) {
     if (argc <= 2) {
         ok(sennit_init(nullptr), "init");
@@ -381,7 +384,7 @@ void stay(const char *file) {
     ok(sennit_finalize(), "finalize");
 }
 
-// Events of rank 2's signal: by calls that notify, or by runs of a plan that puts a word.
+// Sends events of rank 2's signal: by notifying calls, or by runs of a plan that puts a word.
 class Sender {
   public:
     Sender(sennit_signal mine, bool by_plans) : by_plans_(by_plans) {
@@ -490,7 +493,7 @@ void crowd(const std::string &file) {
     std::vector<std::thread> threads;
     for (std::atomic<int> &mine : polls) {
         threads.emplace_back([&] { ok(sennit_wait_until(poll, &mine, SENNIT_FOREVER), "wait"); });
-        // The call has a place, and from the second poll on the wait inside has another one.
+        // The call has a place, and from the second poll on the wait inside it has another one.
         while (mine < 2)
             sennit::test::sleep_ms(1);
     }
@@ -560,7 +563,7 @@ void print() {
 int main(int argc, char **argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     const char *paths = argc > 3 ? argv[3] : std::getenv("SENNIT_PATHS");
-    // Atomic operations need load and store, or a message path.
+    // Atomic operations need load and store, or a path with messages.
     const bool has_atomics = paths == nullptr || std::strstr(paths, "cma") == nullptr;
     if (what == "calls") {
         const bool has_channels = paths == nullptr || std::strstr(paths, "sim") == nullptr;

@@ -1,7 +1,7 @@
-/* Code 2 of the paper about UNR, line by line: a message that is put in each iteration in place of
- * MPI_Send and MPI_Recv. Run by each MPI with two ranks. Would break: a call that has another name,
- * order of arguments or result, a block that MPI does not carry as it is, a signal at the wrong
- * end, a buffer that is not the sender's again when its signal has fired. */
+/* Code 2 of the paper about UNR, line by line: in each iteration a put replaces MPI_Send and
+ * MPI_Recv. Run by each MPI with two ranks. Broken by a call with another name, order of arguments
+ * or result, by a block that MPI does not transfer unchanged, by a signal at the wrong end, and by
+ * a buffer that the sender may not reuse after its signal has fired. */
 #include <mpi.h>
 #include <stdio.h>
 #include "unr.h"

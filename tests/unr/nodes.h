@@ -1,5 +1,5 @@
-/* For the tests of UNR: with the word "nodes", ranks of odd and even number are on two nodes that
- * are made up. After MPI_Init and before unr_init. */
+/* For the tests of UNR: with the word "nodes", odd and even ranks are on two made-up nodes. To be
+ * called after MPI_Init and before unr_init. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

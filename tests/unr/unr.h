@@ -1,2 +1,2 @@
-/* The name by which programs of UNR include it. */
+/* The name by which programs of UNR include the header. */
 #include <sennit/sennit_unr.h>

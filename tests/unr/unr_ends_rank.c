@@ -1,5 +1,5 @@
-/* As in UNR an error ends the program, with a line on stderr. Would break: a call that returns to a
- * program which does not look at what it returns. */
+/* As in UNR, an error ends the program with a line on stderr. Broken by a call that returns to a
+ * program which ignores its result. */
 #include <sennit/sennit_unr_calls.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static int puts_twice_before_the_reset(void) {
     return 0;
 }
 
-/* Its exit code, and what it has said. */
+/* The program's exit code; its output goes to `said`. */
 static int run(int (*program)(void), char *said, size_t bytes) {
     int pipes[2];
     int status = 0;

@@ -1,7 +1,8 @@
-/* Programs as they are written for UNR: a ping-pong by plans whose signals are exchanged apart from
- * the blocks, an all-to-all by batches, and a pool of signals. Run by each MPI with two ranks or
- * more. Would break: a name or order of arguments that is not UNR's, types of MPI that do not carry
- * signals and blocks, a plan that knows its owners' epochs from one run to the next. */
+/* Programs in the style of UNR: a ping-pong by plans whose signals are exchanged separately from
+ * the blocks, an all-to-all by batches, and a pool of signals. Run by each MPI with two or more
+ * ranks. Broken by a name or order of arguments that differs from UNR's, by MPI datatypes that do
+ * not transfer signals and blocks, and by a plan that needs to know its owners' epochs between
+ * runs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unr.h>
@@ -26,7 +27,7 @@ static void check(const char *buffer, size_t bytes, int value, const char *what)
     expect(wrong == 0, what);
 }
 
-/* Ranks 0 and 1. Each resets before it answers, which is all that they synchronize. */
+/* Ranks 0 and 1. Each resets its signal before it answers; no other synchronization is needed. */
 static void ping_pong(int rank) {
     static char send_buf[MOST];
     static char recv_buf[MOST];
@@ -60,7 +61,7 @@ static void ping_pong(int rank) {
     }
 }
 
-/* Two of them in turns, each the pre-synchronization of the other. */
+/* Two exchanges in turn; each is the pre-synchronization of the other. */
 static void all_to_all(int rank, int size) {
     const size_t bytes = 3000;
     char *send_buf[2], *recv_buf[2];
@@ -117,8 +118,7 @@ static void all_to_all(int rank, int size) {
     /* The buffers stay registered until unr_finalize. */
 }
 
-/* The next rank gets from this one, and a pool tells which of the signals for what was read fired.
- */
+/* The next rank gets from this one, and a pool reports which signals for the gets have fired. */
 static void pool(int rank, int size) {
     static char buffer[3][8];
     static char got[8];

@@ -1,5 +1,5 @@
-// Whom a wait looks at. Would break: a wait for any rank that goes through all peers, a death that
-// it is not told of, or one who has left taken for dead.
+// The ranks that a wait checks. Broken by a wait for any rank that goes through all peers, by a
+// death that it is not told of, or by treating a rank that has left as dead.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,12 +12,12 @@
 namespace sennit::test {
 namespace {
 
-// A rank with two peers on its node, and many on others. Each is known by a process that lives, so
-// that a look at it is noted.
+// A rank with two peers on its node, and many on others. Each peer has a living process, so that
+// checks of it are recorded.
 class Detector : public testing::Test {
   protected:
     static constexpr int kPeers = 1000;
-    static constexpr int kMates = 3;  // this rank too
+    static constexpr int kMates = 3;  // includes this rank
     static constexpr std::int64_t kSecond = 1'000'000'000;
 
     Detector() : ranks(1) {
@@ -78,12 +78,12 @@ TEST_F(Detector, a_death_that_was_noted_ends_a_wait_for_any_rank_and_a_departure
 }
 
 TEST_F(Detector, a_rank_of_the_node_that_has_died_is_found_by_looking) {
-    rank().peers[2].start_ticks -= 1;  // another process has its number now
+    rank().peers[2].start_ticks -= 1;  // now another process has its number
     EXPECT_EQ(find(), 2);
     EXPECT_EQ(find(), 2);
 }
 
-// The launcher's connection hangs up.
+// The launcher's connection is closed.
 TEST_F(Detector, the_end_of_the_launcher_is_the_end_of_ranks_on_other_nodes) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);

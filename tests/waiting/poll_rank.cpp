@@ -1,8 +1,8 @@
-// Two ranks, on one processor or on one each. Rank 0 polls by every call that looks once and finds
-// nothing, or whose owner has not reset its signal, and counts how often the library gives the
-// processor away meanwhile; and it waits while yields reach nobody. What would break it: a call
-// that polls without end keeps the rank from running that it polls for, for a time slice of the
-// system each time.
+// Two ranks, on one processor or on one each. Rank 0 polls in vain with every call that checks
+// once: calls that find nothing, and calls for a signal that its owner has not reset. It counts how
+// often the library yields the processor meanwhile; and it waits while yields have no effect.
+// Broken by a call that polls without end and so keeps the rank for which it polls from running,
+// each time for a time slice of the system.
 //     poll_rank shared|apart
 #include <sched.h>
 #include <sennit/sennit.h>
@@ -26,7 +26,7 @@ void check(sennit_status status, const char *what) {
 
 constexpr int kPolls = 1000;
 
-// More than a few in a thousand polls give the processor away, or none does.
+// True if more than a few in a thousand polls yield the processor, or, if not expected, none does.
 bool gives_way(const char *call, bool expected, const std::function<void()> &poll) {
     const int before = yields;
     for (int i = 0; i < kPolls; ++i)
@@ -38,12 +38,12 @@ bool gives_way(const char *call, bool expected, const std::function<void()> &pol
     return false;
 }
 
-// Yields that are back at once, here and where each rank has a scheduling group of its own, give
-// the processor to nobody: a wait that went on with them would keep it until the end of its time
+// Yields that return at once (here, and where each rank has its own scheduling group) give the
+// processor to nobody: a wait that continues with them would keep it until the end of its time
 // slice.
 bool sleeps_soon() {
     constexpr std::int64_t kWaitNs = 20'000'000;
-    constexpr int kYields = 100;  // half a millisecond has some thousand of them
+    constexpr int kYields = 100;  // half a millisecond has some thousand yields
     sennit_signal signal = SENNIT_SIGNAL_NULL;
     check(sennit_signal_create(1, 1, 0, &signal), "sennit_signal_create");
     const int before = yields;
@@ -94,14 +94,14 @@ bool poll_all(bool expected, sennit_lock lock, sennit_channel channel) {
     for (const Call &call : calls)
         all = gives_way(call.name, expected, call.poll) && all;
     check(sennit_channel_have_written(channel),
-          "sennit_channel_have_written");  // the other may go on
+          "sennit_channel_have_written");  // the other rank may go on
     check(sennit_wait(&request, SENNIT_FOREVER), "sennit_wait");
     check(sennit_queue_destroy(queue), "sennit_queue_destroy");
     return all;
 }
 
-// A sender that repeats its call until the owner of the signal has reset it. The signal is this
-// rank's own and strict, and never reset.
+// A sender that repeats its call until the signal's owner has reset it. The signal is this rank's
+// own, strict, and never reset.
 bool retry_all(bool expected) {
     constexpr std::uint64_t kEarly = 1;
     char data[64] = "";
@@ -158,7 +158,7 @@ bool retry_all(bool expected) {
 
 }  // namespace
 
-// In place of the C library's, for the library too.
+// Replaces the C library's function, for the library too.
 extern "C" int sched_yield() noexcept {
     ++yields;
     return 0;

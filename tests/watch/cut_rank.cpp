@@ -1,6 +1,6 @@
-// A rank that ends while its watch hears nothing: from just before sennit_finalize on the
-// connections that libsennit has made are cut, and new ones fail. That a port has no owner it does
-// find out. Started by watch_test.py.
+// A rank that ends while its watch receives nothing: from just before sennit_finalize on,
+// connections of libsennit are cut, and new ones fail. It can still find out that a port has no
+// owner. Started by watch_test.py.
 #include <sennit/sennit.h>
 
 #include <cerrno>
@@ -23,7 +23,7 @@ struct Made {
 };
 
 std::mutex lock;
-std::vector<Made> connections;  // of the watch
+std::vector<Made> connections;  // the watch's connections
 bool is_cut = false;
 int self = -1;
 
@@ -35,12 +35,12 @@ void cut(const Made &made) {
     sockaddr_in name{};
     socklen_t bytes = sizeof name;
     auto *any = reinterpret_cast<sockaddr *>(&name);
-    // It may have been closed, and its number be another's.
+    // The socket may have been closed, and its number reused.
     if (getpeername(made.socket, any, &bytes) == 0 && name.sin_port == made.port)
         (void)shutdown(made.socket, SHUT_RDWR);
 }
 
-// libfabric and the path's own library have theirs left.
+// Connections of libfabric and of the path's own library stay.
 bool is_of_watch(const void *caller, const sockaddr *name) {
     Dl_info found{};
     return name->sa_family == AF_INET && dladdr(caller, &found) != 0 &&
@@ -57,7 +57,7 @@ bool has_owner(const sockaddr *name, socklen_t bytes) {
 
 }  // namespace
 
-// Found before libc's.
+// Found before libc's function.
 extern "C" int connect(int made, const sockaddr *name, socklen_t bytes) {
     const auto real = reinterpret_cast<decltype(&connect)>(dlsym(RTLD_NEXT, "connect"));
     if (!is_of_watch(__builtin_return_address(0), name)) return real(made, name, bytes);

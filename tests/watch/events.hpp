@@ -1,5 +1,5 @@
-// What the ranks of these tests say, for the script that started them: one line for each event,
-// with the rank, a number, and the time in seconds of the monotonic clock.
+// The output of the ranks of these tests for the script that started them: one line for each
+// event, with the rank, a number, and the time in seconds of the monotonic clock.
 #pragma once
 
 #include <sennit/sennit.h>

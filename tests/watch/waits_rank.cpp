@@ -4,7 +4,7 @@
 //
 //     waits_rank KILL|STOP
 //
-// Each rank says of whom it has heard, and when.
+// Each rank prints which rank it has lost, and when.
 #include <sennit/sennit.h>
 
 #include <csignal>
@@ -22,12 +22,12 @@ namespace {
 
 struct Place {
     sennit_team pair = SENNIT_TEAM_NULL;               // this rank and the last one
-    sennit_gptr there = SENNIT_GPTR_NULL;              // a page of the last rank's
-    sennit_peer_block block = SENNIT_PEER_BLOCK_NULL;  // the same
-    sennit_lock lock = SENNIT_LOCK_NULL;               // the last rank holds it
+    sennit_gptr there = SENNIT_GPTR_NULL;              // memory of the last rank
+    sennit_peer_block block = SENNIT_PEER_BLOCK_NULL;  // the same memory
+    sennit_lock lock = SENNIT_LOCK_NULL;               // held by the last rank
 };
 
-// Until it fails.
+// Repeats the call until it fails.
 template <class Call>
 sennit_status repeat(const Call &call) {
     sennit_status status = SENNIT_OK;
@@ -97,7 +97,7 @@ sennit_status wait_word(const Place &) {
     return sennit_signal_wait_word(&never, SENNIT_EQUAL, 1, SENNIT_FOREVER);
 }
 
-// An owner that has died is no error of a peer's.
+// OWNER_DIED is not the error of a lost peer, so put afterwards.
 sennit_status lock(const Place &place) {
     const sennit_status status = sennit_lock_acquire(place.lock, SENNIT_FOREVER);
     if (status != SENNIT_ERR_OWNER_DIED) return status;
@@ -188,7 +188,7 @@ int main(int, char **words) {
     }
     const Place place = make_place(self, last);
     if (self == last) {
-        (void)sleep(1);  // all wait by then
+        (void)sleep(1);  // by then all wait
         say(self, "dies", getpid());
         (void)raise(std::strcmp(words[1], "STOP") == 0 ? SIGSTOP : SIGKILL);
         return 0;
@@ -198,7 +198,7 @@ int main(int, char **words) {
     const bool is_lost = status == SENNIT_ERR_PEER_LOST;
     say(self, is_lost ? "lost" : sennit_status_string(status), sennit_last_error()->peer);
     if (kind.wait == finalize) return 0;
-    (void)sleep(1);  // else who hears late of the death hears that this rank has left
+    (void)sleep(1);  // or a late rank would learn of this rank's leaving first
     (void)sennit_finalize();
     return 0;
 }

@@ -2,8 +2,8 @@
 //
 //     watch_rank SCENE RANK:MILLISECONDS...
 //
-// names what the survivors wait in, and who kills itself, and when. Each rank says what has
-// happened to it, with the time.
+// names the wait of the survivors, the ranks that kill themselves, and when. Each rank prints its
+// events, with the time.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ void sleep_ms(long ms) {
     (void)usleep(static_cast<useconds_t>(ms * 1000));
 }
 
-// PEER_LOST, and of whom; anything else ends the rank.
+// Expects PEER_LOST and prints the lost rank; ends this rank after anything else.
 void say_lost(sennit_status status, const char *call) {
     if (status != SENNIT_ERR_PEER_LOST) {
         must(status, call);
@@ -41,7 +41,7 @@ struct Job {
     sennit_gptr memory = SENNIT_GPTR_NULL;  // a page of each rank
     sennit_lock lock = SENNIT_LOCK_NULL;
     int last = 0;
-    double end_s = 0;  // if the scene has one
+    double end_s = 0;  // the end of the scene, if it has one
 };
 
 void wait_for_signal(const Job &) {
@@ -77,7 +77,7 @@ void put_for_ever(const Job &job) {
     say_lost(status, "put");
 }
 
-// Two deaths, one after the other. In between the rest goes on.
+// Two deaths, one after the other. In between the other ranks go on.
 void hear_of_both(const Job &job) {
     wait_for_signal(job);
     if (sennit_rank() == 0) {
@@ -94,7 +94,7 @@ void hear_of_both(const Job &job) {
     }
 }
 
-// The script stops the last rank, and says when. What is put there then must never land.
+// The last rank stops itself; then the script tells rank 0 to put. That put must never land.
 void put_to_a_stopped_rank(const Job &job) {
     auto *own = static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(job.memory));
     const sennit_gptr there = sennit_gptr_at(job.memory, job.last);
@@ -110,14 +110,14 @@ void put_to_a_stopped_rank(const Job &job) {
         say(self, "waits", getpid());
         (void)raise(SIGSTOP);
         for (int i = 0; i < 100; ++i)
-            sleep_ms(10);  // what is on its way would land now
+            sleep_ms(10);  // a put on its way would land now
         say(self, "word", static_cast<long>(own->load()));
         say_lost(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
     }
 }
 
-// One of many ranks stops itself. One that had no link to it puts there then, the others wait for
-// all.
+// One of many ranks stops itself. A rank without a connection to it then puts there; the others
+// wait.
 void hear_of_one_of_many(const Job &job) {
     const int silent = sennit_size() / 2;
     auto *own = static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(job.memory));
@@ -126,7 +126,7 @@ void hear_of_one_of_many(const Job &job) {
         say(self, "stops", getpid());
         (void)raise(SIGSTOP);
         for (int i = 0; i < 100; ++i)
-            sleep_ms(10);  // what is on its way would land now
+            sleep_ms(10);  // a put on its way would land now
         say(self, "word", static_cast<long>(own->load()));
         std::_Exit(0);
     }
@@ -136,8 +136,8 @@ void hear_of_one_of_many(const Job &job) {
     say_lost(sennit_put(sennit_gptr_at(job.memory, silent), &value, sizeof value), "put");
 }
 
-// The script stops the last rank, whose neighbour goes on. Rank 0 has more under way to it than may
-// be posted.
+// The script stops the last rank, and its neighbour goes on. Rank 0 starts more operations to it
+// than may be posted at a time.
 void put_beside_a_stopped_rank(const Job &job) {
     constexpr int kMany = 2000;
     const std::uint64_t value = 1;
@@ -154,7 +154,7 @@ void put_beside_a_stopped_rank(const Job &job) {
     say(self, "flushed", kMany);
 }
 
-// The script stops the last rank for longer than the timeout; a rank of its node lives.
+// The script stops the last rank for longer than the timeout; another rank of its node lives.
 void ask_a_stopped_rank(const Job &job) {
     say(self, "waits", getpid());
     if (sennit_rank() == 0) {
@@ -171,7 +171,7 @@ void ask_a_stopped_rank(const Job &job) {
     say(self, "done", 0);
 }
 
-// Computes and communicates until the script says that it is enough.
+// Computes and communicates until the scene's time is over.
 void work(const Job &job) {
     say(self, "waits", getpid());
     double sum = 0;
@@ -218,13 +218,13 @@ constexpr Scene kScenes[] = {{"signal", wait_for_signal},
                              {"hold", ask_a_stopped_rank},
                              {"work", work}};
 
-// If the words say so, RANK:MILLISECONDS.
+// Kills this rank if the word names it: RANK:MILLISECONDS.
 void die_in_time(const char *scene, const char *word) {
     char *rest = nullptr;
     if (std::strtol(word, &rest, 10) != self) return;
     sleep_ms(std::strtol(rest + 1, nullptr, 10));
     if (std::strcmp(scene, "child") == 0 && fork() == 0) {
-        (void)close(1);  // the script reads to the end
+        (void)close(1);  // the script reads until the end of the output
         (void)close(2);
         sleep_ms(4000);
         std::_Exit(0);
@@ -233,7 +233,7 @@ void die_in_time(const char *scene, const char *word) {
     (void)raise(SIGKILL);
 }
 
-// One dies while the others are in sennit_init.
+// One rank dies while the others are in sennit_init.
 int start_without_one(const char *word) {
     self = std::atoi(std::getenv("SENNIT_RANK"));
     die_in_time("start", word);
@@ -243,7 +243,7 @@ int start_without_one(const char *word) {
     return 0;
 }
 
-// The script stops one somewhere in sennit_init.
+// The script stops one rank somewhere in sennit_init.
 int start_with_a_limit() {
     self = std::atoi(std::getenv("SENNIT_RANK"));
     say(self, "begins", getpid());
@@ -269,7 +269,7 @@ int main(int count, char **words) {
     job.last = sennit_size() - 1;
     must(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &job.memory), "alloc");
     must(sennit_lock_create(SENNIT_TEAM_WORLD, &job.lock), "lock_create");
-    // The one that dies holds the lock.
+    // The rank that dies holds the lock.
     if (sennit_rank() == job.last) must(sennit_lock_acquire(job.lock, SENNIT_FOREVER), "acquire");
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
     if (std::strcmp(words[1], "work") == 0) job.end_s = now_s() + std::atof(words[2]);
@@ -277,7 +277,7 @@ int main(int count, char **words) {
         die_in_time(words[1], words[i]);
     for (const Scene &scene : kScenes)
         if (std::strcmp(scene.name, words[1]) == 0) scene.play(job);
-    sleep_ms(700);  // else who hears late of the death hears that this rank has left
+    sleep_ms(700);  // or a late rank would learn of this rank's leaving first
     (void)sennit_finalize();
     say(self, "ended", 0);
     return 0;

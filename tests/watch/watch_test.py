@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Ranks on two made-up nodes of this machine die, stop, or are sent nonsense; what do the others hear of it?
+"""Ranks on two made-up nodes of this machine die, stop, or get nonsense; the test checks what the others learn of it.
 
     watch_test.py SENNIT PROGRAM CASE RANKS [SECONDS]
 
-Without it: waits for a rank of another node that is dead never end; a rank that was only stopped counts as dead; what is sent to a
-stopped rank lands after its sender was told of an error; a call has a wait of its own that nobody ends; or a stranger's bytes end a job.
+Without it: waits for a dead rank of another node never end; a rank that was only stopped counts as dead; data sent to a stopped
+rank lands after its sender got an error; a call has its own wait that nothing ends; or a stranger's bytes end a job.
 """
 
 import functools
@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 
-GONE = 3  # of NoteKind in src/runtime/watch/connection.hpp
+GONE = 3  # a NoteKind of src/runtime/watch/connection.hpp
 SOON_S = 1.0
 LIMIT_S = 60
 
@@ -31,7 +31,7 @@ def expect(truth, *seen):
 
 
 class Job:
-    """A job whose lines are read one by one."""
+    """A job whose output lines are read one by one."""
 
     def __init__(self, sennit, program, ranks, timeout, *words, **more):
         """More: nodes, words before the program; before, words before `run`; limit_s."""
@@ -43,7 +43,7 @@ class Job:
             env={**os.environ, "SENNIT_PEER_TIMEOUT": str(timeout)})
 
     def read(self, what):
-        """The next line with that text, as (rank, value, time)."""
+        """The next line with this text, as (rank, value, time)."""
         for line in self.process.stdout:
             self.lines.append(line)
             found = re.search(rf"rank (\d+) {what} (-?\d+) at ([\d.]+)", line)
@@ -65,7 +65,7 @@ class Job:
 
 
 def a_death_ends(scene, sennit, program, ranks):
-    """The last rank dies; each other one hears of it in a second, and of nobody else."""
+    """The last rank dies; each other rank learns of it within a second, and of no other death."""
     job = Job(sennit, program, ranks, 10, scene, f"{ranks - 1}:300")
     lost = job.events("lost")
     (_, _, died), = job.events("dies")
@@ -86,8 +86,8 @@ def a_fork_keeps_no_port(sennit, program, ranks):
 
 
 def every_wait_ends(how, sennit, program, ranks):
-    """Each rank but the last waits in another call for that one, which is alone on its node and dies or falls silent."""
-    timeout_s = 3  # the least where ranks share processors
+    """Each rank but the last waits in a different call for the last one, which is alone on its node and dies or falls silent."""
+    timeout_s = 3  # the minimum where ranks share processors
     job = Job(sennit, "sh", ranks, timeout_s, "-c",
               f"SENNIT_NODE=n$((SENNIT_RANK / {ranks - 1})) exec {program} {how}", nodes=())
     _, process, died = job.read("dies")
@@ -102,7 +102,7 @@ def every_wait_ends(how, sennit, program, ranks):
 
 
 def a_death_before_the_start_ends_it(sennit, program, ranks):
-    """The last rank dies when the others are in sennit_init already."""
+    """The last rank dies when the others are already in sennit_init."""
     job = Job(sennit, program, ranks, 10, "start", f"{ranks - 1}:500")
     lost = job.events("lost")
     (_, _, died), = job.events("dies")
@@ -110,7 +110,7 @@ def a_death_before_the_start_ends_it(sennit, program, ranks):
 
 
 def a_stopped_rank_does_not_hold_up_others(sennit, program, ranks):
-    """A rank on the stopped one's node is reached meanwhile."""
+    """Meanwhile another rank on the stopped rank's node can be reached."""
     job = Job(sennit, program, ranks, 10, "share",
               nodes=("sh", "-c", 'SENNIT_NODE=n$(((SENNIT_RANK + 1) / 2)) exec "$@"', "sh"))
     processes = dict(job.read("waits")[:2] for _ in range(ranks))
@@ -124,11 +124,12 @@ def a_stopped_rank_does_not_hold_up_others(sennit, program, ranks):
     os.kill(processes[ranks - 1], signal.SIGCONT)
     job.read("flushed")
     job.finish()
-    os._exit(0)  # the timer
+    os._exit(0)  # ends the timer too
 
 
 def a_stopped_rank_is_waited_for(sennit, program, ranks):
-    """For longer than the timeout, since a rank of its node lives; the message and the put that it has not answered are no sign that it is cut off."""
+    """For longer than the timeout, since another rank of its node lives; the unanswered message and put do not show that it is cut
+    off."""
     timeout_s = 3
     job = Job(sennit, program, ranks, timeout_s, "hold",
               nodes=("sh", "-c", 'SENNIT_NODE=n$(((SENNIT_RANK + 1) / 2)) exec "$@"', "sh"))
@@ -147,7 +148,7 @@ def a_stopped_rank_is_waited_for(sennit, program, ranks):
 
 
 def silence_ends_init(sennit, program, ranks, tries=1):
-    """The last rank is stopped somewhere in its sennit_init. The others' ends by the limit and names it."""
+    """The last rank is stopped somewhere in its sennit_init. The others' init ends at its time limit and names that rank."""
     limit_s = 2
     os.environ["SENNIT_INIT_TIMEOUT"] = str(limit_s)
     seed = random.randrange(1 << 30)
@@ -160,7 +161,7 @@ def silence_ends_init(sennit, program, ranks, tries=1):
         time.sleep(delay)
         try:
             os.kill(processes[ranks - 1], signal.SIGSTOP)
-        except ProcessLookupError:  # it was through
+        except ProcessLookupError:  # it had ended
             pass
         stopped = time.clock_gettime(time.CLOCK_MONOTONIC)
         threading.Timer(limit_s + 3, lambda process=job.process: process.kill()).start()
@@ -178,11 +179,11 @@ def silence_ends_init(sennit, program, ranks, tries=1):
         job.finish()
     print(f"seed {seed}: {seen}")
     expect(any("in time" in str(each) for each in seen), "no rank was stopped in time")
-    os._exit(0)  # the timers
+    os._exit(0)  # ends the timers too
 
 
 def nobody_is_lost_on_a_busy_processor(sennit, program, ranks, seconds):
-    """All ranks share one processor, compute and communicate. At times one of each node is stopped for a third of the timeout."""
+    """All ranks share one processor, compute and communicate. At times a rank is stopped for a third of the timeout or less."""
     job = Job("taskset", program, ranks, 3, "work", str(seconds), nodes=("--nodes", "2"), before=("-c", "0", sennit), limit_s=seconds + 60)
     processes = [job.read("waits")[1] for _ in range(ranks)]
     seed = random.randrange(1 << 30)
@@ -201,12 +202,12 @@ def nobody_is_lost_on_a_busy_processor(sennit, program, ranks, seconds):
 
 
 def silence_is_heard_by_all_of_many_nodes(sennit, program, ranks):
-    """With more than 16 nodes few of them watch one that falls silent. All hear of it, and what one of them sends to it for the first time
-    when it is silent never lands."""
+    """With more than 16 nodes only few watch each node. All learn of a silent node, and the first put to it, made during the
+    silence, never lands."""
     timeout_s = 3
     job = Job(sennit, program, ranks, timeout_s, "many", nodes=("--nodes", str(ranks)))
     _, process, _ = job.read("stops")
-    time.sleep(0.2)  # it stops itself
+    time.sleep(0.2)  # until it has stopped itself
     stopped = time.clock_gettime(time.CLOCK_MONOTONIC)
     job.process.stdin.write("go\n")
     job.process.stdin.flush()
@@ -243,7 +244,8 @@ def a_short_stop_is_no_death(sennit, program, ranks):
 
 
 def a_job_that_is_stopped_goes_on(sennit, program, ranks):
-    """All ranks are stopped for longer than the timeout, as by a frozen control group or a suspended job, and go on one after the other."""
+    """All ranks are stopped for longer than the timeout, as by a frozen control group or a suspended job, and continue one after
+    the other."""
     timeout_s = 3
     job = Job(sennit, program, ranks, timeout_s, "on")
     processes = dict(job.read("waits")[:2] for _ in range(ranks))
@@ -263,10 +265,11 @@ def a_job_that_is_stopped_goes_on(sennit, program, ranks):
 
 
 def a_silent_host_is_lost(sennit, program, ranks):
-    """The second node's only rank is stopped for longer than the timeout: the first hears of it in time, and what it had put never lands."""
+    """The second node's only rank is stopped for longer than the timeout: the first learns of it in time, and its put never
+    lands."""
     job = Job(sennit, program, ranks, 3, "late")
     _, process, _ = job.read("waits")
-    time.sleep(0.2)  # it stops itself
+    time.sleep(0.2)  # until it has stopped itself
     job.process.stdin.write("go\n")
     job.process.stdin.flush()
     _, _, put = job.read("puts")
@@ -281,7 +284,7 @@ def a_silent_host_is_lost(sennit, program, ranks):
 
 
 def ports_of(process):
-    """Ports on which the process listens at all addresses: that of its watch, not libfabric's."""
+    """Ports on which the process listens at all addresses: those of its watch, not libfabric's."""
     sockets = set()
     for name in os.listdir(f"/proc/{process}/fd"):
         try:
@@ -303,7 +306,7 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
     kept = []
     for rank, port in [(rank, port) for rank in ports for port in ports[rank]]:
         peer = (rank + ranks // 2) % ranks
-        # What the peer's watch would send, as of another job: that the peer is dead.
+        # A message like one of the peer's watch, but of another job: that the peer is dead.
         death = struct.pack("<QIiiIqq", draw.getrandbits(64), GONE, peer, peer, 0, 0, 0)
         for message in [draw.randbytes(length) for length in (0, 1, 39, 40, 41, 400, 4000)] * 4 + [death]:
             with_stranger = socket.create_connection(("127.0.0.1", port), timeout=5)
@@ -320,8 +323,8 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
 
 
 def who_leaves_is_not_dead(sennit, program, ranks):
-    """Rank 1 is slow in the last barrier. Others leave meanwhile, and those that wait for it hear no more of them than that their ports
-    have no owner."""
+    """Rank 1 is slow in the last barrier. Others leave meanwhile; ranks that still wait for rank 1 learn of these only
+    that their ports have no owner."""
     slow = "export LD_LIBRARY_PATH=$LAYER FABRIC_LAYER=delay_us=400000"
     met = 0
     for _ in range(8):
