@@ -133,7 +133,7 @@ TEST_F(NodeTables, who_comes_before_the_lowest_rank_keeps_its_own) {
     expect_all_cards();
 }
 
-// As if the other rank had another number of rails.
+// The other rank has another number of rails.
 TEST_F(NodeTables, tables_of_another_length_are_not_taken) {
     meet();
     publish();

@@ -509,7 +509,7 @@ void death_in_a_team_after_one_that_was_given_up() {
     leave(scene);
 }
 
-// As under valgrind and before Linux 5.3.
+// The same happens under valgrind and before Linux 5.3.
 void death_where_the_kernel_has_no_pidfd() {
     sennit::test::refuse_system_calls({__NR_pidfd_open}, ENOSYS);
     others_wait_in_a_barrier(20);

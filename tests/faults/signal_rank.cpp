@@ -253,9 +253,9 @@ void stopped_owner() {
         check_words(scene.from(0, 2), 2);
     } else if (scene.rank == 0) {
         static const auto owner = static_cast<pid_t>(number);
-        // r        // Also if a check fails and ends this rank. But only once: SIGCONT cancels a
-        // pending SIGSTOP,\n        // also the one with which LeakSanitizer stops the owner at
-        // its end and for which it would\n        // then wait forever.
+        // Also if a check fails and ends this rank. But only once: SIGCONT cancels a pending
+        // SIGSTOP, also the one with which LeakSanitizer stops the owner at its end and for which
+        // it would then wait forever.
         static bool lies_still = true;
         (void)std::atexit([] {
             if (lies_still) (void)kill(owner, SIGCONT);

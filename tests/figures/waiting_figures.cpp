@@ -1,8 +1,9 @@
-// r// Measures the parts of a wait, for docs/design/waiting.md: polling, yielding, sleeping, and
-// the\n// waker's fence. Prints one line for each figure: name, median, 5th and 95th percentile
-// in\n// nanoseconds. Called by waiting.py, with the number of rounds.\n//\n// Two threads stand
-// for two ranks: for the core and the kernel it makes no difference whether the\n// other side is
-// a thread or a process, since the futex calls are of the shared kind.
+// Measures the parts of a wait, for docs/design/waiting.md: polling, yielding, sleeping, and the
+// waker's fence. Prints one line for each figure: name, median, 5th and 95th percentile in
+// nanoseconds. Called by waiting.py, with the number of rounds.
+//
+// Two threads stand for two ranks: for the core and the kernel it makes no difference whether the
+// other side is a thread or a process, since the futex calls are of the shared kind.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -65,9 +66,9 @@ struct alignas(kLineBytes) Word {
     std::atomic<std::uint32_t> value{0};
 };
 
-// What a thread does between two polls.
+// The action of a thread between two polls.
 using Pause = void (*)(const Word &word, std::uint32_t seen);
-// What a thread does after a store for which the other side waits.
+// The action of a thread after a store for which the other side waits.
 using Wake = void (*)(Word &word);
 
 struct Bounce {

@@ -145,7 +145,7 @@ def nothing_is_left_when_the_launcher_is_killed(launcher):
     _gone_within(launcher, 1.0)
 
 
-# As with `timeout -s KILL`: front and the other members of its group die at once.
+# Like `timeout -s KILL`: front and the other members of its group die at once.
 def nothing_is_left_when_the_group_of_the_launcher_is_killed(launcher):
     job = launcher.start_and_wait_for(3, 3, "sh", "-c", f"{launcher.rank_program} hold; true", start_new_session=True)
     os.killpg(job.pid, signal.SIGKILL)

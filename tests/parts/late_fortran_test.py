@@ -29,7 +29,7 @@ def fortran_of(tree, compiler):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="sennit-fortran-") as tree:
-        # As if none were installed: for CMake, a compiler whose file does not exist is no compiler.
+        # CMake treats a named compiler that does not exist as if none were installed.
         missing = fortran_of(tree, os.path.join(tree, "gfortran"))
         if not missing.startswith("not found"):
             sys.exit(f"with no compiler: {missing}")

@@ -110,7 +110,7 @@ def a_file_that_is_cut_off_costs_no_job_its_life(job):
 
 
 def no_file_of_somebody_else_is_written(job):
-    """As in a shared folder. Broken by following a link, or by using a file that another user has made and may truncate."""
+    """In a folder that users share. Broken by following a link, or by using a file that another user has made and may truncate."""
     for knob, name, written in (("STATS", "s", "s"), ("STATS", "s.%r", "s.1"), ("TRACE", "t", "t"), ("TRACE", "t.%r", "t.1"),
                                 ("TRACE", "u", "u.1.part")):
         for kind in ("symbolic link", "second name", "other user"):

@@ -1,4 +1,4 @@
-/* As in UNR, an error ends the program with a line on stderr. Broken by a call that returns to a
+/* An error ends the program with a line on stderr, like in UNR. Broken by a call that returns to a
  * program which ignores its result. */
 #include <sennit/sennit_unr_calls.h>
 #include <sys/wait.h>

@@ -222,7 +222,7 @@ def silence_is_heard_by_all_of_many_nodes(sennit, program, ranks):
 
 
 def the_next_rank_takes_over(sennit, program, ranks):
-    """Of four ranks on two nodes the watcher of the second node dies, and then the rank that has taken over."""
+    """Four ranks on two nodes: the watcher of the second node dies, and then the rank that has taken over."""
     job = Job(sennit, program, ranks, 10, "both", "2:300", "3:2000")
     lost = job.events("lost")
     deaths = {rank: when for rank, _, when in job.events("dies")}
