@@ -4,7 +4,7 @@
     psm3_test.py PROJECT SENNIT SUITE
 
 Uses the libfabric of the folder SENNIT_TEST_LIBFABRIC (environment), else the installed one. Exits with 77 where it has no
-psm3 over sockets, as on Debian. Would break: networks that psm3 names in another way.
+psm3 over sockets, as on Debian. Broken by networks that psm3 names in another way.
 """
 
 import os

@@ -1,5 +1,5 @@
-// Copies to and from a dead rank whose process number now belongs to a stranger. Would break: a
-// rank that only copies and never waits reads and writes a foreign process.
+// Copies to and from a dead rank whose process number now belongs to a stranger. Broken by a
+// rank that only copies and never waits, and so reads and writes a foreign process.
 #include <sennit/sennit.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

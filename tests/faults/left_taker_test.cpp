@@ -1,6 +1,6 @@
 // Access to a rank that has left, where all ranks are threads of one process: by the producers of
-// its queue, and by ranks that use its segments by address. Would break: a producer that touches
-// memory freed with the taker; an owner that unmaps addresses still in use by others after its
+// its queue, and by ranks that use its segments by address. Broken by a producer that touches
+// memory freed with the taker; by an owner that unmaps addresses still in use by others after its
 // time to wait for them is over.
 #include <sennit/sennit.h>
 

@@ -1,5 +1,4 @@
-// Ranks for the traces and counters of cases_trace.py and cases_stats.py. The first word says what
-// they do:
+// Ranks for the cases in cases_trace.py and cases_stats.py. The first word says what they do:
 //     calls [THREADS PATHS]  one call of each kind, in a known order; with THREADS ranks are
 //                            threads of this process
 //     counts [THREADS PATHS] a known number of calls; compares each counter here
@@ -7,16 +6,14 @@
 //     die [stay]             rank 1 kills itself after 5 puts, the others wait for it in a barrier;
 //                            with "stay" the others live until they are ended
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
-//     hang FILE [plans]      rank 2 waits for an event of each of the others; until FILE exists,
-//                            rank 1 sends none of epoch 1, and rank 0 sends one of epoch 3; with
-//                            "note" instead of "plans" rank 1 then notes a text, and removes it
-//                            when FILE.2 exists
+//     hang FILE [plans]      rank 2 waits for an event of each other rank; until FILE exists,
+//                            rank 1 sends none of epoch 1, rank 0 one of epoch 3; with "note" for
+//                            "plans" rank 1 then notes a text, and removes it when FILE.2 exists
 //     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
 //                            when FILE exists, and of epoch 1 when FILE.2 exists
 //     locked FILE            rank 0 holds a lock until FILE exists, the others wait for it
-//     crowd FILE             33 threads wait until FILE exists; when FILE.full exists, they have
-//                            all places of open operations, and the last thread, which has none,
-//                            has made a note
+//     crowd FILE             33 threads wait until FILE exists; when FILE.full exists, all places
+//                            of open operations are taken; the last thread has none, and a note
 //     many N                 N puts of 8 bytes, one of 16; rank 0 prints a count; all change folder
 //     threads                4 threads of each rank make 100 puts of 8 bytes each
 //     meet                   three barriers and nothing else
