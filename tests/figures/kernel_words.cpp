@@ -1,6 +1,6 @@
 // Tests whether the kernel moves an aligned word whole when it copies between processes. One
-// process writes all bits and no bits in turn, one of them through process_vm_writev or _readv,
-// and the other side counts words that are neither. Prints one line for each size and way; the
+// process writes all bits and no bits in turn, and another one counts words that are neither; one
+// of the two goes through process_vm_writev or _readv. Prints one line for each size and way; the
 // argument is the seconds of each. The kernel promises nothing here: the figures hold for this
 // kernel only.
 #include <sys/mman.h>

@@ -19,7 +19,7 @@ using sennit::signal::slot_of;
 using sennit::signal::value_of;
 
 constexpr int kSenders = 2;
-constexpr unsigned kMostEpochs = 9;  // counters of few bits wrap around
+constexpr unsigned kMostEpochs = 9;  // enough for values of few bits to wrap around
 
 enum class How : std::uint8_t {
     compares,    // loads epoch, slot and epoch again; exchanges the slot if it is unchanged

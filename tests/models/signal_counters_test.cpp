@@ -184,7 +184,7 @@ TEST(SignalCounters, fire_when_all_has_come_in_every_order_and_never_before) {
     RecordProperty("states", std::to_string(result.states));
 }
 
-// Without it: a search that accepts wrong rules would show nothing.
+// A search that accepted rules with a mistake would show nothing.
 TEST(SignalCounters, every_planted_mistake_is_found) {
     EXPECT_GT(search_all<OneSlot>(2, 2).wrong, 0u);
     EXPECT_GT(search_all<TagOfOneBit>(2, 2).wrong, 0u);
@@ -351,7 +351,7 @@ bool leaves_owner_untold() {
     });
 }
 
-// Without it: a search that accepts an untold owner would show nothing.
+// A search that accepted an untold owner would show nothing.
 TEST(SignalCounters, a_refusal_that_does_not_reach_the_owner_is_found) {
     EXPECT_TRUE(leaves_owner_untold<Mistake::tells_nobody>());
     EXPECT_TRUE(leaves_owner_untold<Mistake::forgets_by_reset>());

@@ -175,7 +175,7 @@ TEST(SignalCounters, parts_of_two_senders_that_have_looked_are_all_counted_for_e
     RecordProperty("states", std::to_string(states));
 }
 
-// Without it: a search that accepts wrong rules would show nothing.
+// A search that accepted rules with a mistake would show nothing.
 TEST(SignalCounters, every_planted_mistake_is_found_among_parts_of_two_senders) {
     EXPECT_NE(SplitSearch<OneSlot>(2, 2).run(), "");
     EXPECT_NE(SplitSearch<TagOfOneBit>(2, 2).run(), "");

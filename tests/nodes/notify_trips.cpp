@@ -115,7 +115,7 @@ void test_words(const Side &side, sennit_region there) {
     const auto put = [&](std::size_t bytes) {
         return [&, bytes] {
             for (int round = 0; round < kRounds; ++round) {
-                // After copying too much data a put would be sent as a plain one.
+                // With much copied data pending, the library would use a put instead.
                 constexpr int kMostOpen = 50;
                 if (round % kMostOpen == 0)
                     expect(sennit_flush(1 - sennit_rank(), kLimit) == SENNIT_OK, "flush");
