@@ -1,8 +1,8 @@
 /* Programs in the style of UNR: a ping-pong by plans whose signals are exchanged separately from
  * the blocks, an all-to-all by batches, and a pool of signals. Run by each MPI with two or more
  * ranks. Broken by a name or order of arguments that differs from UNR's, by MPI datatypes that do
- * not transfer signals and blocks, and by a plan that needs to know its owners' epochs between
- * runs. */
+ * not transfer signals and blocks, and by a plan that keeps its owners' epochs from one run
+ * to the next. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unr.h>
