@@ -81,7 +81,7 @@ void CommandLine::flag(const char *name, bool &value, const char *help) {
 void CommandLine::config(const char *name, const char *help) {
     app_->set_config(name, "", help)->type_name("FILE")->check(CLI::ExistingFile);
     app_->allow_config_extras(CLI::config_extras_mode::error);
-    // X,Y,Z is one value, so that nothing separates the elements of an array.
+    // The separator cannot occur in a value: X,Y,Z stays one value.
     app_->get_config_formatter_base()->arrayDelimiter('\x1f')->comment('#');
 }
 

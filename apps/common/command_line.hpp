@@ -13,8 +13,8 @@ class App;
 
 namespace apps {
 
-// Options are added first; their places keep their values as defaults and are set by parse(). Of an
-// option that is given twice the last counts.
+// Add options first, then call parse(): it sets the variables of the options, whose values before
+// are the defaults. If an option is given twice, the last value counts.
 class CommandLine {
   public:
     CommandLine(const std::string &program, const std::string &about);
@@ -38,8 +38,8 @@ class CommandLine {
     void text(const char *name, std::string &value, const char *help);
     void flag(const char *name, bool &value, const char *help);
 
-    // An option that names an INI file with lines `name = value`; an unknown name there is an
-    // error, and the words of the command line count more.
+    // An option that names an INI file with lines `name = value`. An unknown name in the file is an
+    // error. The command line overrides the file.
     void config(const char *name, const char *help);
 
     // False for --help: the program then prints help() and ends. Throws Failure with the error.

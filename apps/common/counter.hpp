@@ -1,5 +1,6 @@
-// A counter by which two ranks, or threads, hand something over in memory that both load and store:
-// what a program without channels writes by hand. One writer, which only adds.
+// A counter by which two ranks, or threads, pass something on through memory that both load and
+// store: the code that a program without channels writes by hand. It has one writer, which only
+// adds.
 #pragma once
 
 #include "cpu.hpp"
@@ -21,8 +22,8 @@ class Counter {
         // SYNC counter-by-hand: pairs with the acquire in wait_for(); what was done before it.
         count_.store(now, std::memory_order_release);
     }
-    // Polls, and gives the processor away now and then when it takes long: there may be more ranks
-    // than processors.
+    // Polls. In a long wait it yields the processor now and then: there may be more ranks than
+    // processors.
     void wait_for(std::int64_t count) const {
         for (unsigned turn = 1;; ++turn) {
             // SYNC counter-by-hand: pairs with the release in add_one(); what is done after it.

@@ -15,7 +15,7 @@ bool fits(const Triple &cells, const Triple &grid) {
     return grid[0] <= cells[0] && grid[1] <= cells[1] && grid[2] <= cells[2];
 }
 
-// Cells on one side of every inner boundary.
+// The number of cells on one side of all inner boundaries.
 std::int64_t inner_sides(const Triple &cells, const Triple &grid) {
     return (grid[0] - 1) * cells[1] * cells[2] + (grid[1] - 1) * cells[0] * cells[2] +
            (grid[2] - 1) * cells[0] * cells[1];

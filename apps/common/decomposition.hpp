@@ -1,5 +1,5 @@
-// Who owns which cells: a grid of cells cut into boxes, one per rank, by planes through the whole
-// grid, and the sides of a box. Owns nothing; every rank computes the same from the same numbers,
+// The owners of cells: a grid of cells cut into boxes, one per rank, by planes through the whole
+// grid, and the sides of a box. Owns nothing. Every rank computes the same from the same numbers,
 // so nothing is exchanged.
 //
 // Invariants: the boxes are disjoint and cover the grid; in each direction their lengths differ by
@@ -52,22 +52,22 @@ struct Box {
 // "a x b x c", for messages.
 std::string text_of(const Triple &triple);
 
-// The grid of `ranks` ranks with the fewest cells on inner sides; among equals the one that cuts z
-// most, then y, because layers across z are one run of memory. Throws Failure if no grid of so many
-// ranks leaves every rank a cell.
+// The grid of `ranks` ranks with the fewest cells on inner sides. Among equals it chooses the grid
+// with the most cuts in z, then in y, because layers across z are contiguous. Throws Failure if
+// every grid of so many ranks leaves some rank without a cell.
 Triple choose_ranks_grid(const Triple &cells, std::int64_t ranks);
 
 class Decomposition {
   public:
-    // Throws Failure if a number is not positive, the grid has not `ranks` ranks, or a direction
-    // has fewer cells than ranks.
+    // Throws Failure if a number is not positive, if the grid does not have `ranks` ranks, or if a
+    // direction has fewer cells than ranks.
     Decomposition(const Triple &cells, const Triple &ranks_grid, int ranks);
 
     const Triple &cells() const { return cells_; }
     const Triple &ranks_grid() const { return grid_; }
     int ranks() const { return static_cast<int>(grid_[0] * grid_[1] * grid_[2]); }
 
-    // Of all boxes that of rank 0 is the longest in every direction.
+    // The box of rank 0 is the longest in every direction.
     Box box(int rank) const;
     // The rank beyond that side, -1 where the grid ends.
     int neighbour(int rank, Side side) const;

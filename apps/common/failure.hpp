@@ -1,4 +1,4 @@
-// The exceptions of the applications. All of them know these three and no other.
+// The three exceptions of the applications.
 #pragma once
 
 #include <stdexcept>
@@ -12,8 +12,8 @@ class Failure : public std::runtime_error {
     explicit Failure(const std::string &text) : std::runtime_error(text) {}
 };
 
-// Another rank, or the way to it, is lost. Not every rank sees it and nothing collective can
-// follow, so it ends the program.
+// Another rank, or the connection to it, is lost. Some ranks may not notice it, so no collective
+// call can follow: it ends the program.
 class Lost : public Failure {
   public:
     using Failure::Failure;

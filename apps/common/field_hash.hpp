@@ -1,6 +1,6 @@
-// A hash of a field of numbers that is the same however its cells are shared by ranks: the sum,
-// over all cells, of a hash of place and value. So two fields are compared to the bit without being
-// brought together.
+// A hash of a field of numbers that does not depend on which rank owns which cells: the sum, over
+// all cells, of a hash of place and value. It compares two fields bit by bit without gathering
+// them.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ inline std::uint64_t mixed(std::uint64_t v) {
     return v ^ (v >> 29);
 }
 
-// Of `count` cells that follow each other; `first` is the number of the first in the whole grid.
+// The hash of `count` consecutive cells; `first` is the number of the first in the whole grid.
 inline std::uint64_t hash_of_row(std::uint64_t first, const double *cells, std::size_t count) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i)

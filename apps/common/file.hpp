@@ -1,4 +1,4 @@
-// A file that several ranks write, each at places of its own, and that knows its name for messages.
+// A file that several ranks write, each at its own places. It keeps its name for messages.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace apps {
 // Every call throws Failure, with the file's name and the system's reason.
 class File {
   public:
-    // `flags` as of open(2). `use` is the setting that the file belongs to, for messages.
+    // `flags` as in open(2). `use` is the setting that the file belongs to, for messages.
     File(const std::string &use, const std::string &path, int flags);
     ~File();
     File(const File &) = delete;
@@ -19,7 +19,7 @@ class File {
     void resize(std::uint64_t bytes);
     std::uint64_t size() const;
     void write(const void *data, std::size_t bytes, std::uint64_t offset);
-    // All of `bytes`; that the file ends before is an error.
+    // Reads all of `bytes`; an earlier end of the file is an error.
     void read(void *data, std::size_t bytes, std::uint64_t offset) const;
     // Some file systems report a failed write only here.
     void shut();

@@ -31,7 +31,7 @@ class MpiRanksOf : public Base {
         char text[MPI_MAX_LIBRARY_VERSION_STRING];
         int length = 0;
         MPI_Get_library_version(text, &length);
-        // Open MPI says everything on one line, MPICH one thing per line.
+        // Open MPI writes everything on one line, MPICH one item per line.
         std::string name(text, static_cast<std::size_t>(length));
         name = name.substr(0, name.find_first_of(",\n"));
         std::replace(name.begin(), name.end(), '\t', ' ');
@@ -60,11 +60,11 @@ class MpiRanksOf : public Base {
 
 using MpiRanks = MpiRanksOf<Ranks>;
 
-// What main() does: `run` gives the exit status. MPI's own errors end the program.
+// The body of main(): `run` gives the exit status. Errors of MPI itself end the program.
 template <typename Run>
 int run_with_mpi(const char *program, int *argc, char ***argv, Run run) {
     int code = 0, level = MPI_THREAD_SINGLE;
-    // A rank may have threads, which call no MPI.
+    // A rank may have threads, but they do not call MPI.
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     try {
         if (level < MPI_THREAD_FUNNELED) throw Failure("this MPI allows no threads in a rank");

@@ -11,7 +11,7 @@
 
 namespace apps {
 
-// A communicator of all ranks, for one use alone. Collective: the beginning, and the end.
+// A communicator of all ranks for a single purpose. Constructor and destructor are collective.
 class MpiDuplicate {
   public:
     MpiDuplicate() { MPI_Comm_dup(MPI_COMM_WORLD, &ranks_); }
@@ -25,7 +25,7 @@ class MpiDuplicate {
     MPI_Comm ranks_ = MPI_COMM_NULL;
 };
 
-// Memory of all ranks, mapped by all of them. Collective: open(), and the end.
+// Memory of all ranks, mapped by all of them. open() and the destructor are collective.
 class MpiWindow {
   public:
     MpiWindow() = default;
@@ -61,8 +61,8 @@ class MpiWindow {
         return of(rank);
     }
 
-    // The part of a rank; ranks have the numbers that they have in MPI_COMM_WORLD. A part begins
-    // anywhere in a page, at the same place for all who map it.
+    // The part of a rank, by its number in MPI_COMM_WORLD. A part may begin anywhere in a page, at
+    // the same offset for all ranks that map it.
     void *of(int rank) const {
         MPI_Aint size = 0;
         int unit = 0;
@@ -72,13 +72,14 @@ class MpiWindow {
         return std::align(kAlignment, 1, memory, room);
     }
 
-    // All ranks' earlier stores are seen by all.
+    // Makes all ranks' earlier stores visible to all.
     void barrier() const {
         sync();
         MPI_Barrier(node_);
         sync();
     }
-    // Orders this rank's own loads and stores with what it does next to it, such as a message.
+    // Orders this rank's loads and stores relative to the operations around the call, such as a
+    // message.
     void sync() const { MPI_Win_sync(window_); }
 
   private:
@@ -89,7 +90,7 @@ class MpiWindow {
 };
 
 // Persistent requests that are started and waited for together. Waiting for requests that were not
-// started returns at once. None is under way when this object ends.
+// started returns at once. No request may be active when this object is destroyed.
 class MpiRequests {
   public:
     MpiRequests() = default;
@@ -113,7 +114,7 @@ class MpiRequests {
                       &requests_.emplace_back());
     }
     void start() {
-        // Open MPI refuses no requests where there is no array either.
+        // Open MPI rejects a call with no requests if the array is null.
         if (requests_.empty()) return;
         MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
     }

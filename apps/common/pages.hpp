@@ -1,5 +1,5 @@
-// Memory from the heap for an application's fields: whole pages of its own, so that it can be
-// shared without strangers on the first and last one.
+// Memory from the heap for an application's fields: whole pages, so that sharing it shares no other
+// data on the first and last page.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace apps {
 
 class Pages {
   public:
-    // Room for `count` numbers, valid until the next call or the end of this object; not touched.
+    // Untouched memory for `count` numbers, valid until the next call or the end of this object.
     // Throws std::bad_alloc.
     double *take(std::size_t count);
 

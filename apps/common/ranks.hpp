@@ -1,9 +1,9 @@
-// What ranks of an application do together besides exchanging cells, whatever library they use. One
+// The operations of an application's ranks other than exchanging cells, for any library. One
 // implementation for each library: sennit_ranks.hpp, mpi_ranks.hpp, and OneRank for programs
 // without ranks.
 //
-// Calls are collective unless said otherwise. Errors are Failures; one that not every rank sees is
-// Lost.
+// Calls are collective unless said otherwise. Errors are Failures; an error that some ranks may not
+// see is Lost.
 #pragma once
 
 #include <exception>
@@ -21,16 +21,17 @@ class Ranks {
     Ranks(const Ranks &) = delete;
     Ranks &operator=(const Ranks &) = delete;
 
-    // Not collective, any time.
+    // Not collective; may be called at any time.
     virtual int rank() const = 0;
     virtual int size() const = 0;
     // Name and version of the library, for the report.
     virtual std::string name() const = 0;
 
     virtual void barrier() = 0;
-    // The largest of all ranks' values, at all ranks.
+    // The largest of all ranks' values; all ranks get it.
     virtual double max(double mine) = 0;
-    // Every rank gives the same number of values, at most kGatherLimit; rank 0 gets all, by rank.
+    // Every rank gives the same number of values, at most kGatherLimit. Rank 0 gets all, ordered by
+    // rank.
     virtual std::vector<double> gather(const std::vector<double> &mine) = 0;
     static constexpr std::size_t kGatherLimit = 16;
 };
@@ -49,16 +50,16 @@ class OneRank final : public Ranks {
     std::string name_;
 };
 
-// Does `part` on this rank. If it fails anywhere, the first rank where it did says why on stderr,
-// and all throw Refused. So an error that one rank alone can see leaves no rank waiting. `part`
-// itself contains nothing collective.
+// Does `part` on this rank. If it fails anywhere, the first rank where it failed prints the reason
+// on stderr, and all throw Refused. So an error that only one rank sees leaves no rank waiting.
+// `part` itself must not contain collective calls.
 void together(Ranks &ranks, const char *program, const std::function<void()> &part);
 
-// Says on stderr why this rank will end the job, and waits until the launcher has had time to pass
-// it on: MPICH's drops what it still holds when a rank aborts. Not collective.
+// Prints on stderr why this rank will end the job, and waits until the launcher has had time to
+// forward it: MPICH's launcher drops buffered output when a rank aborts. Not collective.
 void tell_before_abort(const char *program, const std::exception &failure);
 
-// Column `column` of a table that gather() brought together, `columns` values from each rank.
+// Column `column` of a table that gather() returned, with `columns` values from each rank.
 struct Spread {
     double min = 0, mean = 0, max = 0;
 };

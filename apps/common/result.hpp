@@ -31,7 +31,8 @@ class Result {
     std::string table() const;
 
   private:
-    // A value that is no number (infinite, undefined) is null: JSON has no other word for it.
+    // A value that is not a number (infinite, undefined) becomes null: JSON has no other form for
+    // it.
     static std::string text_of(double value);
     static std::string quoted(const std::string &text);
 

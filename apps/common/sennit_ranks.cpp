@@ -19,7 +19,7 @@ SennitRanks::SennitRanks() {
     check(sennit_init(nullptr));
 }
 
-// Not of a rank that throws: the others may wait for it, and its message comes first.
+// Not on a rank that throws: the others may wait for it, and its message must come first.
 SennitRanks::~SennitRanks() {
     if (std::uncaught_exceptions() == 0) (void)sennit_finalize();
 }

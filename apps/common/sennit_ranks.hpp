@@ -12,7 +12,7 @@
 
 namespace apps {
 
-// Starts Sennit, and ends it.
+// Starts Sennit in the constructor and ends it in the destructor.
 class SennitRanks final : public Ranks {
   public:
     SennitRanks();
@@ -32,7 +32,7 @@ void add_up(std::vector<double> &values);
 // Throws Lost with the call and the text of the last error unless `status` is SENNIT_OK.
 void check(sennit_status status);
 
-// What main() does: `run` gives the exit status.
+// The body of main(): `run` gives the exit status.
 template <typename Run>
 int run_with_sennit(const char *program, Run run) {
     try {

@@ -1,5 +1,5 @@
 // PEs of OpenSHMEM, for any application. Header-only, because each OpenSHMEM's programs compile it
-// with that library; it uses what OpenSHMEM 1.4 has.
+// with that library. It uses only functions of OpenSHMEM 1.4.
 #pragma once
 
 #include "failure.hpp"
@@ -54,7 +54,8 @@ class ShmemRanks final : public Ranks {
     }
 };
 
-// What shmem_malloc gave. All PEs ask for the same, so all are refused.
+// Checks the result of shmem_malloc. All PEs ask for the same amount, so it fails on all or on
+// none.
 template <typename Element>
 Element *symmetric(void *memory) {
     if (memory == nullptr)
@@ -62,7 +63,7 @@ Element *symmetric(void *memory) {
     return static_cast<Element *>(memory);
 }
 
-// What main() does: `run` gives the exit status.
+// The body of main(): `run` gives the exit status.
 template <typename Run>
 int run_with_shmem(const char *program, Run run) {
     shmem_init();

@@ -47,7 +47,7 @@ struct BatchTimes {
 };
 BatchTimes time_batches(std::int64_t iterations, const std::function<void(std::int64_t)> &work);
 
-// Of an even number of values the mean of the middle two; of none 0.
+// The middle value; of an even number of values the mean of the middle two; of no values 0.
 double median_of(std::vector<double> values);
 
 }  // namespace apps

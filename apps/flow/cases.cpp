@@ -15,7 +15,8 @@ Physics Case::physics() const {
     return {options_.viscosity, decays ? 0 : options_.gradient, decays};
 }
 
-// Each velocity lies on the upper face of its own direction. Indices are the rank's.
+// Each velocity component lies on the upper face of its own direction. Indices are local to the
+// rank.
 Case::Point Case::point_of(Count component, Count i, Count j, Count k) const {
     const auto along = [](Count n, bool on_face) {
         return static_cast<double>(n) + (on_face ? 1 : 0.5);
@@ -26,7 +27,7 @@ Case::Point Case::point_of(Count component, Count i, Count j, Count k) const {
             component == 2 ? grid_.face(g + 1) : grid_.centre(g)};
 }
 
-// With a constant mean velocity: the parabola with that mean.
+// The parabola. With a constant mean velocity it has that mean.
 double Case::laminar(double z) const {
     const double h = options_.height;
     if (options_.bulk != 0) return 6 * options_.bulk * z * (h - z) / (h * h);
@@ -47,7 +48,7 @@ double Case::known(Count component, const Point &point, double time) const {
     return part * std::sin(phase) * std::cos(kz * point.z) * decay;
 }
 
-// From -1 to 1, by the place in the whole grid.
+// From -1 to 1, a function of the place in the whole grid.
 double Case::noise(Count component, Count i, Count j, Count k) const {
     const Triple &cells = layout_.cells();
     const Count row = layout_.y_share().begin + j + cells[1] * (layout_.z_share().begin + k);
@@ -59,7 +60,7 @@ double Case::noise(Count component, Count i, Count j, Count k) const {
 void Case::fill(Velocity &velocity) const {
     const Extent &e = velocity.extent();
     const double h = options_.height;
-    // A profile that is fuller than the laminar one, about what a turbulent flow has.
+    // A profile that is fuller than the laminar one, about that of a turbulent flow.
     const double mean =
         options_.bulk != 0 ? options_.bulk : 15 * std::sqrt(std::fabs(options_.gradient) * h / 2);
     for (Count component = 0; component < Velocity::kComponents; ++component) {

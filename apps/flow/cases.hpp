@@ -1,4 +1,4 @@
-// How flows begin, and those whose course is known. Owns nothing.
+// The initial states of flows, and the flows with a known solution. Owns nothing.
 #pragma once
 
 #include "options.hpp"
@@ -11,16 +11,16 @@ class Case {
     Case(const Options &options, const Grid &grid, const Layout &layout);
 
     Physics physics() const;
-    // The own cells of the velocity at time 0. It need not be free of divergence.
+    // Sets the rank's own cells of the velocity at time 0. It need not be free of divergence.
     void fill(Velocity &velocity) const;
 
     bool is_known() const {
         return options_.problem == "laminar" || options_.problem == "rest" ||
                options_.problem == "vortex";
     }
-    // How far the rank's cells are from what is known: the largest difference, and the sum of
-    // volume times its square over all three components. A flow that began at rest is compared with
-    // what it comes to.
+    // The error of the rank's cells against the known solution: the largest difference, and the sum
+    // of volume times its square over all three components. A flow that begins at rest is compared
+    // with its final state.
     struct Error {
         double largest = 0, squares = 0;
     };

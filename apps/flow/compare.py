@@ -4,11 +4,12 @@
     python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--realtime] [--lines FILE]
     python3 apps/flow/compare.py --cluster tools/cluster --hosts 2 --rails 1 [--rate 400mbit] ...
 
-Each rank has a processor of its own, and each host that is made its part of them; with several --threads they are not bound.
+Each rank has its own processor, and each host of --cluster gets its share of them; with several --threads ranks are not bound.
 Microseconds of a step: medians over runs of the median step, the mean of all ranks.
-The last columns are MPI's time over Sennit's: median, and in parentheses least and most, of the ratios of runs that followed each other.
---lines adds a line of JSON for each run to a file. With --cluster the ranks are on hosts that it makes of namespaces. Fields that differ
-end it with an error.
+The last columns are MPI's time over Sennit's: the median of the ratios of consecutive runs, and in parentheses the least and the
+most.
+--lines adds a line of JSON for each run to a file. With --cluster the ranks are on hosts made of namespaces. Fields that differ end
+it with an error.
 """
 import argparse
 import json
@@ -33,7 +34,7 @@ class NoEnd(SystemExit):
 
 
 def start_words(arguments, mpi, program):
-    """What starts the program; its options come behind."""
+    """The words that start the program; its options follow."""
     words = runs.launch_words(arguments, mpi, arguments.ranks, program)
     if words is None:
         sys.exit(f"{program} or the launcher of {mpi} is not there")
@@ -42,7 +43,7 @@ def start_words(arguments, mpi, program):
         return [*words[:before_n], *(BIND[mpi] if arguments.threads == "1" else FREE[mpi]), *words[before_n:]]
     knobs = [f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
     knobs += [f"SENNIT_PROGRESS={arguments.progress}"] if arguments.progress else []
-    # The MPIs take the hosts' slots for processors, so they do not see that ranks share one.
+    # The MPIs take the hosts' slots for processors, so they do not see that ranks share a processor.
     knobs += [f"{name}={value}" for name, value in runs.yielding(arguments.ranks).items()]
     return runs.cluster_words(arguments, arguments.hosts, mpi, arguments.ranks, ["env", *knobs, words[-1]])
 

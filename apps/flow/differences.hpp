@@ -1,28 +1,28 @@
-// Differences on a staggered grid, at one place of an array. `s` is the distance in memory of two
-// neighbours in the direction, `per_h` one over their distance in space. Order 4 is that which
-// keeps kinetic energy: nine eighths of the difference to the nearest places less one eighth of
-// that to the ones three times as far.
+// Differences on a staggered grid, at one place of an array. `s` is the distance in memory between
+// two neighbours in the direction, `per_h` is one over their distance in space. Order 4 is the
+// scheme that conserves kinetic energy: nine eighths of the difference to the nearest places, minus
+// one eighth of the difference to the places three times as far away.
 #pragma once
 
 #include "layout.hpp"
 
 namespace flow {
 
-// Between q[0] and q[s].
+// The value halfway between q[0] and q[s].
 template <int Order>
 inline double between(const double *q, Count s) {
     if constexpr (Order == 2) return 0.5 * (q[0] + q[s]);
     return 0.5625 * (q[0] + q[s]) - 0.0625 * (q[-s] + q[2 * s]);
 }
 
-// Of values at centres, at the face above the centre.
+// The difference of values at centres, at the face above the centre.
 template <int Order>
 inline double gradient(const double *q, Count s, double per_h) {
     if constexpr (Order == 2) return per_h * (q[s] - q[0]);
     return per_h * (1.0 / 24) * (27 * (q[s] - q[0]) - (q[2 * s] - q[-s]));
 }
 
-// Of values at faces, at the centre below the face.
+// The difference of values at faces, at the centre below the face.
 template <int Order>
 inline double divergence(const double *q, Count s, double per_h) {
     return gradient<Order>(q - s, s, per_h);
@@ -34,7 +34,8 @@ inline double second(const double *q, Count s, double per_h) {
     return per_h * per_h * (1.0 / 12) * (16 * (q[s] + q[-s]) - (q[2 * s] + q[-2 * s]) - 30 * q[0]);
 }
 
-// The divergence of q carried along: `carrier(m)` is the velocity half a place above place m.
+// The divergence of q transported by a velocity: `carrier(m)` is the velocity half a place above
+// place m.
 template <int Order, typename Carrier>
 inline double carried(const double *q, Count s, double per_h, Carrier carrier) {
     const double near = carrier(0) * (q[0] + q[s]) - carrier(-1) * (q[-s] + q[0]);

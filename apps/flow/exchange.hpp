@@ -2,9 +2,9 @@
 // and flow_sennit.cpp implement it. README.md lists the data of a step, and proves that no rank
 // needs to ask another whether it is ready.
 //
-// Calls are collective over the ranks that take part: neighbours, or those with the same place in z
-// (transposes) or y (the tridiagonal solver). Errors are Failures; an error that not every rank
-// sees is thrown as Lost and ends the program.
+// Calls are collective over the ranks that take part: neighbours, or the ranks with the same place
+// in z (transposes) or y (the tridiagonal solver). Errors are Failures; an error that some ranks
+// may not see is thrown as Lost and ends the program.
 #pragma once
 
 #include "layout.hpp"
@@ -35,7 +35,7 @@ enum class Leg { to_y, to_x, down, up };
 // numbers (tridiagonal.hpp).
 struct TridiagonalBuffers {
     int plane = 0;            // numbers of a plane
-    double *first = nullptr;  // of the own unknowns; sent to the rank below
+    double *first = nullptr;  // of this rank's unknowns; sent to the rank below
     double *above = nullptr;  // receives `first` of the rank above
     double *last = nullptr;   // sent to the rank above
     double *below = nullptr;  // receives `last` of the rank below
@@ -58,8 +58,8 @@ class Exchange : public apps::Ranks {
     // Called once, before all others. `pieces` is --pieces, equal on all ranks; `threads` are those
     // of this rank.
     virtual void open(const Layout &layout, Count pieces, Count threads) = 0;
-    // The memory of an exchange, which is not moved. Called once for each, before its first
-    // exchange.
+    // The memory of an exchange; it does not move. Called once for each exchange, before it is
+    // first used.
     virtual void open_halo(Halo halo, const HaloArray &array) = 0;
     virtual void open_transposes(double *x_pencil, double *y_pencil, const std::string &way) = 0;
     virtual void open_tridiagonal(const TridiagonalBuffers &buffers) = 0;
@@ -72,10 +72,11 @@ class Exchange : public apps::Ranks {
     // From x-pencils to y-pencils and back. Not called if a rank has all of y.
     virtual void to_y() = 0;
     virtual void to_x() = 0;
-    // The number of pieces of a transpose, or of send_down() and send_up(), if not 0: of planes, or
-    // of the pairs of a plane (share_of). A piece is sent when it is computed, and waited for when
-    // it is needed. Threads call the functions for pieces at the same time, each for other pieces.
-    // They throw nothing: an error ends the program.
+    // The number of pieces of a transpose, or of send_down() and send_up(); 0 if these are not
+    // split. Pieces are made of planes, or of the pairs of a plane (share_of). A piece is sent as
+    // soon as it is computed, and waited for when it is needed. Threads call the functions for
+    // pieces concurrently, each for different pieces. They throw nothing: an error ends the
+    // program.
     virtual Count pieces(Leg) const { return 0; }
     virtual void start(Leg, Count) noexcept {}
     virtual void finish(Leg, Count) noexcept {}

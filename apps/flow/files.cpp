@@ -40,7 +40,7 @@ Count cells_of(const Layout &layout) {
     return layout.cells()[0] * layout.cells()[1] * layout.cells()[2];
 }
 
-// The first of this rank's numbers of plane k in an array of all cells, x fastest.
+// The index of this rank's first number of plane k in an array of all cells, x fastest.
 Count place_of(const Layout &layout, Count k) {
     const Triple &cells = layout.cells();
     return cells[0] * (layout.y_share().begin + cells[1] * (layout.z_share().begin + k));

@@ -1,5 +1,5 @@
-// Files of a run: the one to go on from, the field for ParaView, texts. Every rank writes its own
-// cells at their places, and a file has its name only once it is complete.
+// Files of a run: the restart file, the field for ParaView, texts. Every rank writes its own cells
+// at their places, and a file gets its final name only when it is complete.
 #pragma once
 
 #include "solver.hpp"
@@ -13,7 +13,7 @@
 
 namespace flow {
 
-// What goes on from one step to the next beside the fields.
+// The state besides the fields that passes from one step to the next.
 struct Clocks {
     std::int64_t step = 0;
     double time = 0, time_step = 0, gradient = 0;
@@ -25,25 +25,26 @@ void give_name(const char *use, const std::string &path);
 // Throws Failure.
 void make_folder_of(const std::string &path);
 
-// Where velocity, three numbers a cell, and pressure of all cells lie in a file, in bytes from its
-// beginning: x fastest, then y, then z.
+// The places of velocity (three numbers per cell) and pressure of all cells in a file, in bytes
+// from its beginning: x fastest, then y, then z.
 struct CellPlaces {
     std::uint64_t velocity = 0, pressure = 0;
 };
-// The rank's own cells, in their centres. Throws Failure.
+// Writes the values at the centres of the rank's own cells. Throws Failure.
 void write_cells(const std::string &path, const Layout &layout, Solver &solver,
                  const CellPlaces &places);
 
-// All are collective, and throw Failure on the rank that fails, between calls of together(): so
-// `begin` and `finish` are for rank 0 alone, and `write` is for all ranks, in this order.
+// All calls are collective, and throw Failure on the rank that fails. They run in this order, each
+// in its own together(): so `begin` and `finish` are for rank 0 alone, and `write` is for all
+// ranks.
 class RestartFile {
   public:
     RestartFile(std::string path, const Layout &layout) : path_(std::move(path)), layout_(layout) {}
-    // `sums` are those of Statistics, which go on too.
+    // `sums` are those of Statistics; the next run continues them.
     void begin(const Clocks &clocks, const std::vector<double> &sums) const;
     void write(Solver &solver) const;
     void finish() const;
-    // Of a file that is there: fills the own cells and as many sums as there is room for.
+    // Reads an existing file: fills the rank's own cells and as many sums as fit.
     Clocks read(Solver &solver, std::vector<double> &sums) const;
 
   private:
@@ -51,7 +52,7 @@ class RestartFile {
     const Layout &layout_;
 };
 
-// field.vti where all cells are equal, else field.vtr: velocity and pressure in the centres.
+// field.vti if all cells are equal, else field.vtr: velocity and pressure at the centres.
 class FieldFile {
   public:
     FieldFile(const std::string &folder, const Grid &grid, const Layout &layout);
@@ -67,7 +68,7 @@ class FieldFile {
     std::uint64_t tail_at_ = 0;
 };
 
-// By one rank.
+// Called by one rank.
 void write_text(const std::string &path, const std::string &text);
 
 }  // namespace flow

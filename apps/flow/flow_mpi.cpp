@@ -1,7 +1,7 @@
-// flow with MPI, as codes of this kind have it: halos by Isend and Irecv of derived datatypes,
-// transposes by packing and Alltoallv (or by Isend and Irecv of described blocks), the tridiagonal
-// solver by Sendrecv. sennit_calls.hpp is this with the calls made into plans: keep the two alike,
-// a test counts the lines in which they differ.
+// flow with MPI, as is usual in such codes: halos by Isend and Irecv of derived datatypes,
+// transposes by packing and Alltoallv (or by Isend and Irecv of derived datatypes), the tridiagonal
+// solver by Sendrecv. sennit_calls.hpp is this file with the calls recorded in plans. Keep the two
+// alike: a test counts the lines in which they differ.
 #include "mpi_shapes.hpp"
 #include "run.hpp"
 

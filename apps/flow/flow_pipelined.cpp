@@ -1,10 +1,11 @@
 // flow with Sennit, pipelined as in the UNR paper's figure 3e: some planes of a pencil, and some
-// pairs of wave numbers of the tridiagonal solver, have plans of their own. The thread that has
-// computed a piece puts it straight to its place on the other ranks, and computes it further when
-// theirs have arrived. Halos go while inner cells are computed. The rest is as in sennit_calls.hpp.
+// pairs of wave numbers of the tridiagonal solver, have their own plans. The thread that has
+// computed a piece puts it directly to its place on the other ranks, and continues with it when the
+// pieces of the others have arrived. Halos are exchanged while inner cells are computed. The rest
+// is as in sennit_calls.hpp.
 //
-// A piece of one exchange and the same piece of the other one of its circle belong to each other
-// (README.md), so the argument of the whole exchanges holds for each piece by itself.
+// A piece of one exchange and the same piece of the exchange that answers it form a pair
+// (README.md), so the proof for whole exchanges holds for each piece by itself.
 #include "run.hpp"
 #include "sennit_calls.hpp"
 
@@ -14,7 +15,8 @@
 namespace flow {
 namespace {
 
-// Who throws in a thread of OpenMP ends without a word, and the other threads may wait for it.
+// An exception that leaves a thread of OpenMP ends the program without a message, and the other
+// threads may wait for it.
 template <typename Call>
 void or_end(Call call) noexcept {
     try {
@@ -51,10 +53,10 @@ class Pipelined final : public Calls {
         Way way;
         Block own_from, own_to;
     };
-    using Pieces = std::deque<Piece>;  // which stay where they are
+    using Pieces = std::deque<Piece>;  // a deque, because its elements do not move
     Pieces &of(Leg leg) { return pieces_[static_cast<std::size_t>(leg)]; }
     const Pieces &of(Leg leg) const { return pieces_[static_cast<std::size_t>(leg)]; }
-    // The events of one piece of each of the two that arrive at this rank.
+    // The events that arrive at this rank for one piece of each of the two exchanges.
     using Events = std::array<std::uint32_t, 2>;
     void make(Leg one, Leg other, Count count, MPI_Comm comm, Events events);
     void record(Piece &piece, const std::vector<Block> &from, const std::vector<Block> &to);
@@ -74,7 +76,7 @@ Pipelined::~Pipelined() {
     }
 }
 
-// The pieces of two exchanges that tell each other what was read.
+// Makes the pieces of two exchanges, each of which tells the other that its data was read.
 void Pipelined::make(Leg one, Leg other, Count count, MPI_Comm comm, Events events) {
     static constexpr const char *kNames[] = {"planes to y", "planes to x", "pairs downwards",
                                              "pairs upwards"};
@@ -87,7 +89,7 @@ void Pipelined::make(Leg one, Leg other, Count count, MPI_Comm comm, Events even
     }
 }
 
-// Before threads start them.
+// Called before threads start the plans.
 void Pipelined::commit(Leg one, Leg other) {
     for (const Leg leg : {one, other}) {
         for (Piece &piece : of(leg)) {
@@ -99,7 +101,7 @@ void Pipelined::commit(Leg one, Leg other) {
 
 void Pipelined::open_transposes(double *x_pencil, double *y_pencil, const std::string &) {
     const Count planes = layout().z_share().count, rows = layout().y_share().count;
-    // The same on all of these ranks, whose shares of x and y may differ.
+    // The same on all of these ranks, although their shares of x and y may differ.
     const Count numbers = planes * layout().cells()[0] * layout().cells()[1];
     const Count count = pieces_of(numbers / (ranks_y() * ranks_y()), planes);
     const auto others = static_cast<std::uint32_t>(ranks_y() - 1);
@@ -166,7 +168,7 @@ void Pipelined::finish(Leg leg, Count number) noexcept {
     or_end([&] { of(leg)[static_cast<std::size_t>(number)].way.wait(); });
 }
 
-// Before the loop of steps, by one thread.
+// Called before the loop of steps, by one thread.
 void Pipelined::run(Leg leg) {
     for (Count piece = 0; piece < pieces(leg); ++piece)
         start(leg, piece);
@@ -179,7 +181,7 @@ void Pipelined::run(Leg leg) {
 
 int main(int argc, char **argv) {
     return apps::run_with_mpi("flow", &argc, &argv, [&] {
-        // Threads of a rank put at the same time. The first to start Sennit says so.
+        // Threads of a rank put at the same time. The first caller that starts Sennit must say so.
         sennit_options options = SENNIT_OPTIONS_INIT;
         options.thread_level = SENNIT_THREAD_MULTIPLE;
         if (sennit_init_mpi(MPI_COMM_WORLD, &options) != SENNIT_OK)

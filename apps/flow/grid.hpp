@@ -1,4 +1,4 @@
-// The grid of the whole channel: equal cells along x and y, cells of own heights along z, and
+// The grid of the whole channel: equal cells along x and y, cells of different heights along z, and
 // differences on it. Owns its heights; made once, the same on every rank.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace flow {
 
 class Grid {
   public:
-    // Lengths in the units of the problem. `stretching` 0: equal heights; the larger, the thinner
-    // are the cells at the walls.
+    // Lengths are in the units of the problem. `stretching` 0: equal heights; a larger value makes
+    // the cells at the walls thinner.
     Grid(const Triple &cells, const std::array<double, 3> &lengths, double stretching)
         : cells_(cells), lengths_(lengths) {
         const Count nz = cells[2];
@@ -41,11 +41,12 @@ class Grid {
     const std::array<double, 3> &lengths() const { return lengths_; }
     double dx() const { return lengths_[0] / static_cast<double>(cells_[0]); }
     double dy() const { return lengths_[1] / static_cast<double>(cells_[1]); }
-    // Of cell k, from -1 to nz: the mirror images beyond the walls are as high as the cells there.
+    // The height of cell k, from -1 to nz: the mirror images beyond the walls have the height of
+    // the cells at the walls.
     double height(Count k) const { return heights_[static_cast<std::size_t>(k + 1)]; }
-    // From the centre of cell k to that of cell k + 1.
+    // The distance from the centre of cell k to the centre of cell k + 1.
     double distance(Count k) const { return distances_[static_cast<std::size_t>(k + 1)]; }
-    // The lower face of cell k, which is the upper one of k - 1.
+    // The lower face of cell k, which is the upper face of cell k - 1.
     double face(Count k) const { return faces_[static_cast<std::size_t>(k)]; }
     double centre(Count k) const { return 0.5 * (face(k) + face(k + 1)); }
 
@@ -55,8 +56,8 @@ class Grid {
     std::vector<double> faces_, heights_, distances_;
 };
 
-// The square of the wave number that divergence after gradient has for wave `number` of a
-// direction with `cells` cells, `step` apart.
+// The square of the wave number of the operator divergence of gradient, for wave `number` in a
+// direction with `cells` cells that are `step` apart.
 inline double squared_wave_number(Count number, Count cells, double step, int order) {
     const double half = std::numbers::pi * static_cast<double>(number) / static_cast<double>(cells);
     const double second = 2 * std::sin(half);

@@ -37,7 +37,7 @@ class Maker {
         : path_(path),
           file_(path, H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose) {}
 
-    // Room that is there at once. Gives its place in the file.
+    // Reserves space in the file at once. Returns its place in the file.
     std::uint64_t room(const char *name, const std::vector<hsize_t> &sizes) {
         const Handle set = dataset(name, sizes);
         const haddr_t place = H5Dget_offset(set);
@@ -97,7 +97,7 @@ bool Hdf5File::is_there() {
 
 CellPlaces Hdf5File::begin(const Clocks &clocks) const {
     make_folder_of(path_);
-    (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // Failures are said by us
+    (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the program reports failures itself
     const Triple &cells = grid_.cells();
     const auto x = static_cast<hsize_t>(cells[0]), y = static_cast<hsize_t>(cells[1]);
     const auto z = static_cast<hsize_t>(cells[2]);

@@ -4,10 +4,10 @@
 //     /x /y /z                       places of the cells' faces, one more than cells
 // and the attributes `time` and `step`. All numbers are doubles in the units of the input.
 //
-// The library is the serial one. One rank makes the file with room for all data, in one piece each;
-// then every rank writes its own cells to their places in it at once, as it does with the other
-// files. So nothing is gathered on a rank, which may not have the memory, and none waits for its
-// turn. hdf5_file.cpp is compiled where HDF5 was found, no_hdf5.cpp elsewhere.
+// HDF5 is used without MPI. One rank creates the file with space for all data, each data set
+// contiguous; then every rank writes its own cells to their places in it at once, as with the other
+// files. So no rank gathers the data, for which it may lack the memory, and no rank waits for its
+// turn. hdf5_file.cpp is compiled if HDF5 was found, no_hdf5.cpp otherwise.
 #pragma once
 
 #include "files.hpp"
@@ -21,10 +21,10 @@ class Hdf5File {
     static bool is_there();
     Hdf5File(const std::string &folder, const Grid &grid)
         : path_(folder + "/field.h5"), xdmf_path_(folder + "/field.xdmf"), grid_(grid) {}
-    // By one rank. Throw Failure.
+    // Called by one rank. Throw Failure.
     CellPlaces begin(const Clocks &clocks) const;
     void finish(const Clocks &clocks) const;
-    // By each rank in between.
+    // Called by each rank, between begin() and finish().
     void write(Solver &solver, const Layout &layout, const CellPlaces &places) const {
         write_cells(path_, layout, solver, places);
     }

@@ -7,8 +7,8 @@
 namespace flow {
 namespace {
 
-// The cells of one direction that lie towards a neighbour: own ones that it needs in its halo, or
-// the halo that it fills.
+// The cells of one direction at the side of a neighbour: this rank's cells that the neighbour needs
+// in its halo, or the halo that the neighbour fills.
 Share own_side(int towards, Count cells, Count low, Count high) {
     if (towards < 0) return {0, high};
     if (towards > 0) return {cells - low, low};
@@ -78,7 +78,8 @@ Box Layout::inner() const {
     return {{rows, velocity_.ny - 2 * rows}, {low, velocity_.nz - low - high}};
 }
 
-// A rank that has all of y has filled that halo, so it goes to the ranks below and above, too.
+// A rank that has all of y fills the halo in y itself, so that halo is also sent to the ranks below
+// and above.
 Region Layout::sent(const Extent &extent, Direction to) const {
     const Margins &m = extent.margins;
     const Share rows = grid_[0] == 1 ? Share{-m.y_low, extent.rows()}

@@ -1,8 +1,8 @@
 // The owners of cells, and the memory layout of arrays with halos. Owns nothing; every rank
 // computes the same from the same numbers, so nothing is exchanged.
 //
-// Ranks form a grid, y fastest. An x-pencil has all of x and a rank's shares of y and z; a y-pencil
-// all of y, the same share of z, and the share of x of the rank's place in y.
+// Ranks form a grid, y fastest. An x-pencil has all of x and a rank's shares of y and z. A y-pencil
+// has all of y, the same share of z, and a share of x by the rank's place in y.
 #pragma once
 
 #include "common/decomposition.hpp"
@@ -24,19 +24,19 @@ struct Share {
     Count end() const { return begin + count; }
 };
 
-// Shares differ by one cell at most; the first ones are the longer ones.
+// Shares differ by at most one cell; the longer shares come first.
 inline Share share_of(Count cells, Count parts, Count part) {
     const Count each = cells / parts, longer = cells % parts;
     return {part * each + std::min(part, longer), each + (part < longer ? 1 : 0)};
 }
 
-// Whole rows of own cells: those of some y in some planes.
+// Whole rows of own cells: a range of rows in a range of planes.
 struct Box {
     Share rows, planes;
     bool is_empty() const { return rows.count <= 0 || planes.count <= 0; }
 };
 
-// The rest of the box without a part of it.
+// The box without a part of it, as a list of boxes.
 std::vector<Box> beside(const Box &box, const Box &part);
 
 // How far an array reaches beyond the rank's own cells.
@@ -53,13 +53,13 @@ struct Extent {
     Count rows() const { return ny + margins.y_low + margins.y_high; }
     Count plane() const { return row() * rows(); }
     Count size() const { return plane() * (nz + margins.z_low + margins.z_high); }
-    // Of cell (i, j, k); negative indices are in the lower halo.
+    // The index of cell (i, j, k); negative indices are in the lower halo.
     Count at(Count i, Count j, Count k) const {
         return (i + margins.x_low) + row() * (j + margins.y_low) + plane() * (k + margins.z_low);
     }
 };
 
-// Where a neighbour is in the grid of ranks: -1, 0 or 1 in y and in z.
+// The direction to a neighbour in the grid of ranks: -1, 0 or 1 in y and in z.
 struct Direction {
     int y = 0, z = 0;
     Direction opposite() const { return {-y, -z}; }
@@ -71,16 +71,16 @@ struct Neighbour {
     int rank = 0;
 };
 
-// A run of whole rows in an array: `planes` times `rows` rows.
+// Whole rows of an array: `rows` rows in each of `planes` planes.
 struct Region {
-    Count begin = 0;  // of the first row, in numbers
+    Count begin = 0;  // place of the first row, counted in numbers
     Count rows = 0, planes = 0;
 };
 
 class Layout {
   public:
-    // `order` of the differences in x and y is 2 or 4. Throws Failure if the grid of ranks has
-    // another number of ranks, or leaves a rank fewer cells than its neighbours' halos need.
+    // `order` of the differences in x and y is 2 or 4. Throws Failure if the grid does not have
+    // `ranks` ranks, or leaves a rank fewer cells than its neighbours' halos need.
     Layout(const Triple &cells, const std::array<std::int64_t, 2> &ranks_grid, int ranks, int rank,
            int order);
 
@@ -94,7 +94,7 @@ class Layout {
     bool at_floor() const { return place_[1] == 0; }
     bool at_ceiling() const { return place_[1] + 1 == grid_[1]; }
 
-    // Of the rank at a place in y or z; without a place: of this rank.
+    // The share of the rank at a place in y or z; without a place the share of this rank.
     Share x_share(Count place) const { return share_of(cells_[0], grid_[0], place); }
     Share y_share(Count place) const { return share_of(cells_[1], grid_[0], place); }
     Share z_share(Count place) const { return share_of(cells_[2], grid_[1], place); }
@@ -105,12 +105,12 @@ class Layout {
     const Extent &velocity() const { return velocity_; }
     const Extent &pressure() const { return pressure_; }
 
-    // The own cells, and those of them from which no difference reaches a halo that others fill,
-    // and which no velocity halo of others has.
+    // own(): this rank's cells. inner(): those of them whose differences reach no halo that others
+    // fill, and that are in no other rank's velocity halo.
     Box own() const { return {{0, velocity_.ny}, {0, velocity_.nz}}; }
     Box inner() const;
 
-    // Ranks to exchange halos with. Where one rank has all of y, it fills that halo itself.
+    // Ranks to exchange halos with. If one rank has all of y, it fills the halo in y itself.
     const std::vector<Neighbour> &neighbours() const { return neighbours_; }
     // The region that is sent to a neighbour, and the region that is received from it.
     Region sent(const Extent &extent, Direction to) const;

@@ -1,4 +1,4 @@
-"""What the page of results measures: each file is a list of groups, whose subjects run in turns.
+"""The measurements for the page of results: each file is a list of groups; the subjects of a group run in turn.
 
 page.py --measure calls write(). A row is one run: its settings, and for each part the mean of all ranks of the median step.
 """
@@ -59,7 +59,7 @@ FILES = {
 
 
 def measure(subject, folder_of_programs, realtime):
-    """The row of one run; None: it did not end."""
+    """The row of one run, or None if it did not end."""
     level = None if subject["level"] is None else f"self,mapped,fabric:eager=0%events={subject['level']}"
     arguments = argparse.Namespace(
         bin=folder_of_programs, cluster=os.path.join(runs.ROOT, "tools", "cluster") if subject["hosts"] > 1 else None, paths=level,
@@ -75,7 +75,7 @@ def measure(subject, folder_of_programs, realtime):
 
 
 def rows_of(name, rounds, folder_of_programs, command):
-    realtime = name == "node"  # hosts have a processor for each rank anyway
+    realtime = name == "node"  # each rank on a host has its own processor anyway
     yield {**runs.head_of(name, command, realtime), "rounds": rounds}
     for group in FILES[name][1]:
         results = runs.in_turns(range(len(group)), rounds, lambda number, group=group: measure(group[number], folder_of_programs, realtime))

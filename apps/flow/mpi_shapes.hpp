@@ -1,6 +1,6 @@
-// What ranks send each other in terms of MPI: communicators, peers, tags, derived datatypes and
-// counts. The base of both back ends, since Sennit's plans take the same. Header-only, because each
-// MPI's programs compile it with that MPI.
+// The messages of ranks in terms of MPI: communicators, peers, tags, derived datatypes and counts.
+// The base of both back ends, since Sennit's plans take the same arguments. Header-only, because
+// each MPI's programs compile it with that MPI.
 #pragma once
 
 #include "exchange.hpp"
@@ -42,7 +42,8 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
     }
 
   protected:
-    // A halo's part on one side: one element of a datatype, to and from the same memory.
+    // One side's part of a halo: one element of a datatype, sent from and received into the same
+    // array.
     struct HaloMessage {
         double *memory = nullptr;
         MPI_Datatype sent = MPI_DATATYPE_NULL, received = MPI_DATATYPE_NULL;
@@ -60,12 +61,12 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
     }
 
     // A transpose from one set of blocks to another, by place in y. The rank's own block is copied
-    // straight, and counts for nothing in what is packed.
+    // directly, and does not count in what is packed.
     struct Transpose {
         int own = 0;
         std::vector<Block> from, to;
-        std::vector<MPI_Datatype> sent, received;  // of each block
-        // Packed, one block behind the other.
+        std::vector<MPI_Datatype> sent, received;  // a type for each block
+        // For packed data, one block after another.
         std::vector<int> sent_counts, sent_places, received_counts, received_places;
         double *out = nullptr, *in = nullptr;
         apps::Pages out_pages, in_pages;
@@ -96,7 +97,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
             transpose.received.push_back(type_of(block));
     }
 
-    // Of the numbers of a block, from its begin.
+    // The datatype of a block, from its begin.
     MPI_Datatype type_of(const Block &block) {
         MPI_Datatype type = MPI_DATATYPE_NULL;
         MPI_Type_vector(checked(block.rows), checked(block.width), checked(block.distance),
@@ -104,8 +105,8 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
         return kept(type);
     }
 
-    // Of an exchange of so many numbers, in `parts` that stay whole. Small pieces cost more than
-    // they hide; each thread has one.
+    // The number of pieces of an exchange of so many numbers, at most `parts`, since a part stays
+    // whole. Each thread has at least one piece. Small pieces cost more than they hide.
     Count pieces_of(Count numbers, Count parts) const {
         constexpr Count kMost = 8, kLeastNumbers = 2048;
         const Count wanted = std::max(std::min(kMost, numbers / kLeastNumbers), threads_);
@@ -116,7 +117,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
     const Layout &layout() const { return *layout_; }
     MPI_Comm along_y() const { return along_y_; }
     MPI_Comm along_z() const { return along_z_; }
-    // In along_z, or MPI_PROC_NULL.
+    // Ranks in along_z, or MPI_PROC_NULL.
     int below() const { return below_; }
     int above() const { return above_; }
 
@@ -143,7 +144,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
         types_.push_back(type);
         return type;
     }
-    // Whole rows follow each other, planes have a distance, and so have fields.
+    // Rows are contiguous; planes and fields have a stride.
     MPI_Datatype type_of(const HaloArray &array, const Region &region) {
         const Extent &extent = array.extent;
         MPI_Datatype planes = MPI_DATATYPE_NULL, field = MPI_DATATYPE_NULL;

@@ -1,4 +1,4 @@
-// In the place of hdf5_file.cpp where the library was not found.
+// Replaces hdf5_file.cpp if the library was not found.
 #include "hdf5_file.hpp"
 
 #include "common/failure.hpp"

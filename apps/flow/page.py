@@ -104,7 +104,7 @@ def network(row):
 
 
 def short_label(row):
-    """Without hosts and rails, if they are in the title of a section."""
+    """The label without hosts and rails, which the title of a section may already name."""
     place = {1: "", 2: f"{rate(row)}; "}.get(row["hosts"], f"{network(row).split(', ', 1)[-1]}; ")
     return f"{place}{row['cells']}³, {row['ranks_y']}×{row['ranks_z']}; {MPI_NAMES[row['mpi']]}"
 
@@ -127,7 +127,7 @@ def computing(row):
 
 
 def slowed(rows):
-    """The runs whose computing took longer than SLOWED times the least of the same cells and grid."""
+    """The runs whose computing time exceeds SLOWED times the least of the same cells and grid."""
     least = {}
     for row in rows:
         key = (row["cells"], row["ranks_y"], row["ranks_z"], row["threads"])
@@ -188,7 +188,7 @@ nearest configuration here is {label(mpi[0])}: share {100 * share(mpi):.0f} %, g
 
 
 def knob_table(rows, key, slow):
-    """A line for each value of the setting, the programs side by side."""
+    """A line for each value of the setting, with the programs side by side."""
     group = next(iter(groups_of(rows).values()))
     mpi = group["mpi", None, None]
     lines = {}
@@ -203,7 +203,7 @@ def knob_table(rows, key, slow):
 
 
 def scaling_table(rows, slow):
-    """A line for each place and size, MPIs side by side."""
+    """A line for each place and size, with the MPIs side by side."""
     lines, mpis = {}, list(dict.fromkeys(row["mpi"] for row in rows))
     for group in groups_of(rows).values():
         mpi = group["mpi", None, None][0]

@@ -16,8 +16,8 @@ struct Block {
     Count size() const { return width * rows; }
 };
 
-// Of each rank with the same place in z, by its place in y: what it has, or gets, of the x-pencil
-// and of the y-pencil at `memory`.
+// The blocks that this rank exchanges with each rank of the same place in z, ordered by place in y:
+// their parts of the x-pencil, or of the y-pencil, at `memory`.
 inline std::vector<Block> blocks_of_x_pencil(const Layout &layout, double *memory) {
     const Count nx = layout.cells()[0];
     const Count rows = layout.y_share().count * layout.z_share().count;
@@ -49,7 +49,8 @@ inline void unpack(const double *from, const Block &block) {
         std::copy_n(from, block.width, block.begin + row * block.distance);
 }
 
-// The rank's own block. Rows of one side are a multiple of those of the other long.
+// Copies the rank's own block. The rows of one side are a multiple of the other side's rows in
+// length.
 inline void copy_own(const Block &from, const Block &to) {
     const Count width = std::min(from.width, to.width);
     const auto place = [width](const Block &block, Count piece) {

@@ -1,5 +1,5 @@
-// Transforms and transposes. Both pencils have x fastest, then y, then z, so that
-// where one rank has all of y they are the same array and nothing moves.
+// Transforms and transposes. Both pencils have x fastest, then y, then z. So if one rank has all of
+// y they are the same array and nothing moves.
 #include "poisson.hpp"
 
 #include <fftw3.h>
@@ -8,8 +8,8 @@
 
 namespace flow {
 
-// A real transform of all lines of a plane, one plane after the other. By estimate: a plan that was
-// found by measuring may be another one in the next run.
+// A real transform of all lines of a plane, one plane after another. The plan is estimated, because
+// a measured plan may differ from run to run.
 class Poisson::Transform {
   public:
     struct Lines {
@@ -19,7 +19,7 @@ class Poisson::Transform {
     Transform(double *memory, const Lines &lines, fftw_r2r_kind kind)
         : memory_(memory), lines_(lines) {
         const int length = static_cast<int>(lines.length);
-        // Planes that begin at other places of a vector than the first one want another plan.
+        // A plane whose alignment to vectors differs from the first plane's needs another plan.
         const bool is_even = lines.plane % 2 == 0;
         plan_ = fftw_plan_many_r2r(
             1, &length, static_cast<int>(lines.lines), memory, nullptr,
@@ -32,7 +32,7 @@ class Poisson::Transform {
     Transform(const Transform &) = delete;
     Transform &operator=(const Transform &) = delete;
 
-    // FFTW's plans may be carried out by several threads.
+    // Several threads may execute the same plan of FFTW.
     void run(const Threads &threads) const {
         threads.share(lines_.planes, [this](const Share &planes) { run(planes); });
     }
@@ -79,7 +79,7 @@ Poisson::Poisson(Exchange &exchange, const Threads &threads, const Grid &grid, c
 
 Poisson::~Poisson() = default;
 
-// A half-complex line has the real part of wave m at m, and the imaginary one at n - m.
+// A half-complex line has the real part of wave m at m, and the imaginary part at n - m.
 std::vector<double> Poisson::waves_of(const Grid &grid) const {
     const Count nx = layout_.cells()[0], ny = layout_.cells()[1];
     const Share x = layout_.x_share();
@@ -119,9 +119,10 @@ void Poisson::solve_in_pieces(StepTimes &times) {
     pipe(Leg::to_x, *y_back_, *x_back_, times);
 }
 
-// Loops with the same schedule in one team: a thread has the same pieces in both, and sends all of
-// them before it waits for one. So no thread waits for what another one of its rank has not begun,
-// whatever their number here and on other ranks. Tasks would have no such order.
+// The loops have the same schedule in one team: a thread has the same pieces in both, and sends all
+// of them before it waits for one. So no thread waits for a piece that another thread of its rank
+// has not begun, whatever the numbers of threads here and on other ranks. Tasks would not have such
+// an order.
 void Poisson::pipe(Leg leg, const Transform &before, const Transform &after, StepTimes &times) {
     const Count planes = layout_.z_share().count, pieces = exchange_.pieces(leg);
     times.passed(Part::pressure_compute);

@@ -18,10 +18,10 @@ class Poisson {
     Poisson(const Poisson &) = delete;
     Poisson &operator=(const Poisson &) = delete;
 
-    // The rank's own cells without halo, x fastest: holds scale() times the right-hand side, and
-    // after solve() the solution, whose mean over the channel's last plane is 0.
+    // The rank's own cells without halo, x fastest. Before solve() they hold scale() times the
+    // right-hand side, after it the solution, whose mean over the channel's last plane is 0.
     double *cells() { return x_pencil_; }
-    // The transforms there and back multiply by one over this.
+    // The forward and backward transforms together multiply by one over this.
     double scale() const { return scale_; }
     void solve(StepTimes &times);
 

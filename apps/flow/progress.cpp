@@ -37,7 +37,7 @@ void Progress::at(std::int64_t step, const std::string &state) {
 }
 
 void Progress::end(std::int64_t step) {
-    // A run too short for a line needs none at its end either.
+    // A run too short for a progress line does not need one at its end either.
     if (!on_ || !said_) return;
     const double seconds = static_cast<double>(apps::elapsed_ns(start_, Clock::now())) * 1e-9;
     say(fmt::format("flow: {} steps in {}", step, duration_of(seconds)), true);

@@ -23,7 +23,8 @@ namespace {
 
 constexpr const char *kProgram = "flow";
 
-// All ranks in z, since nothing is transposed then, as long as each has cells enough for that.
+// All ranks along z, because nothing is transposed then, as long as each rank has enough cells in
+// z.
 std::array<std::int64_t, 2> ranks_grid_of(const Options &options, int ranks) {
     const std::int64_t all = ranks, y = options.ranks_y, z = options.ranks_z;
     if (y > 0 && z > 0) return {y, z};
@@ -66,7 +67,7 @@ class Run {
     std::unique_ptr<Solver> solver_;
     std::unique_ptr<Statistics> statistics_;
     Clocks clocks_;
-    std::int64_t begin_ = 0;  // the step that the run goes on from
+    std::int64_t begin_ = 0;  // the step from which the run continues
     std::int64_t steps_ = 0;
     Times times_;
     std::vector<std::string> files_;
@@ -136,7 +137,7 @@ void Run::solve() {
     progress.end(steps_);
 }
 
-// The sum is not finite on all ranks, or on none.
+// The sum is finite on all ranks or on none, so all ranks fail together.
 void Run::check(Progress &progress) {
     const double mean = solver_->mean_velocity();
     together([&] {
@@ -195,7 +196,7 @@ void Run::write_hdf5() {
     together([&] {
         if (first()) places = field.begin(clocks_);
     });
-    // Known to rank 0; a double has them to the byte.
+    // Only rank 0 knows them; a double holds them exactly.
     std::vector<double> both{static_cast<double>(places.velocity),
                              static_cast<double>(places.pressure)};
     exchange_.sum(both);
@@ -208,7 +209,7 @@ void Run::write_hdf5() {
     files_.push_back(field.xdmf_path());
 }
 
-// Of velocity and pressure, the same however the cells are shared.
+// The hash of velocity and pressure, the same for every decomposition.
 std::uint64_t Run::hash() {
     const Extent &e = layout_->velocity(), &ep = layout_->pressure();
     const Triple &cells = layout_->cells();
@@ -230,7 +231,7 @@ std::uint64_t Run::hash() {
     return sum;
 }
 
-// Totals and the median of a step over ranks.
+// Adds the totals and the median of a step, over ranks.
 void Run::add_times(apps::Result &result, const char *name, const apps::Phase &phase) {
     const std::vector<double> all = exchange_.gather(
         {static_cast<double>(phase.total_ns) * 1e-9, phase.steps.median_ns() * 1e-3});

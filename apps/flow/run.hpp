@@ -5,7 +5,7 @@
 
 namespace flow {
 
-// The exit status.
+// Returns the exit status.
 int run(Exchange &exchange, int argc, const char *const *argv);
 
 }  // namespace flow

@@ -27,7 +27,8 @@ struct Way {
     void must(sennit_status status) const {
         if (status != SENNIT_OK) throw apps::Lost(name + ": " + sennit_last_error()->text);
     }
-    // True the first time: the caller records the messages, of which `events` arrive at this rank.
+    // True the first time: the caller then records the messages, `events` of which arrive at this
+    // rank.
     bool open(MPI_Comm comm, std::uint32_t events) {
         if (plan != nullptr) return false;
         must(sennit_message_plan_create(comm, &plan));

@@ -1,4 +1,4 @@
-// A step. README.md names the exchanges A, B and P.
+// A step. README.md defines the exchanges A, B and P.
 #include "solver.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Solver::Solver(Exchange &exchange, const Kernels &kernels, const Physics &physic
     exchange_.open_halo(Halo::pressure, {phi, extent, 1});
 }
 
-// Exchange A or B, and the cells that the rank fills itself before.
+// Exchange A or B, after the rank has filled the halo cells that are its own task.
 void Solver::exchange_velocity(const Target &target, StepTimes &times) {
     kernels_.wrap(target.velocity, layout_.own());
     times.passed(Part::velocity_compute);
@@ -39,9 +39,9 @@ void Solver::exchange_velocity(const Target &target, StepTimes &times) {
     times.passed(Part::velocity_halo);
 }
 
-// A stage and its exchange. Only the cells beside the inner ones read the halo of `in`, and only
-// they are sent: so where inner cells are computed while the halo is under way, its start still
-// says that the halo of `in` was read.
+// A stage and its exchange. Only the cells outside the inner ones read the halo of `in`, and only
+// those are sent. So even if inner cells are computed during the exchange, its start still implies
+// that the halo of `in` was read.
 void Solver::advance(const Kernels::Stage &stage, const Velocity &in, const Target &target,
                      StepTimes &times) {
     const auto compute = [&](const Box &box) {
@@ -68,7 +68,7 @@ void Solver::advance(const Kernels::Stage &stage, const Velocity &in, const Targ
 void Solver::begin(bool is_new) {
     StepTimes times;
     times.begin();
-    // The first one moves no data: a back end may prepare its buffers in its first call.
+    // The first exchange moves no data: a back end may prepare its buffers in its first call.
     exchange_velocity({u1_, Halo::first}, times);
     exchange_velocity({u_, Halo::second}, times);
     kernels_.bound(u_, physics_.slip);
@@ -104,7 +104,7 @@ void Solver::step(double dt, StepTimes &times) {
     project(dt, times);
 }
 
-// Adds the momentum that the walls have taken; that is the gradient of the next step.
+// Adds the momentum that the walls have taken; it gives the gradient of the next step.
 void Solver::keep_bulk(double dt) {
     const double missing = bulk_ - mean_velocity();
     const Extent &extent = u_.extent();
@@ -115,7 +115,7 @@ void Solver::keep_bulk(double dt) {
     physics_.gradient += missing / dt;
 }
 
-// Solves for phi, and takes its gradient off the velocity.
+// Solves for phi, and subtracts its gradient from the velocity.
 void Solver::project(double dt, StepTimes &times) {
     const Extent &extent = layout_.pressure();
     const Threads &threads = manner_.threads;

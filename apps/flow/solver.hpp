@@ -1,5 +1,5 @@
-// The steps of a flow: the state of a rank, and the order in which kernels and exchanges make the
-// next one of it. Called by run.cpp.
+// The steps of a flow: the state of a rank, and the order of kernels and exchanges in a step.
+// Called by run.cpp.
 #pragma once
 
 #include "poisson.hpp"
@@ -10,25 +10,25 @@
 
 namespace flow {
 
-// How a step is executed; the result is the same.
+// How a step is executed; the result does not depend on it.
 struct Manner {
     const Threads &threads;
     std::string transpose;  // a value of --transpose
-    bool overlaps = false;  // computes while halos are under way
+    bool overlaps = false;  // computes during the exchange of halos
 };
 
 class Solver {
   public:
-    // `bulk` not 0: a constant mean velocity. Collective.
+    // `bulk` other than 0: a constant mean velocity. Collective.
     Solver(Exchange &exchange, const Kernels &kernels, const Physics &physics, double bulk,
            const Manner &manner);
 
-    // The own cells of both are the caller's before begin(); pressure is an array of
+    // Before begin() the caller sets the rank's own cells of both. The pressure is an array of
     // layout.pressure() with its origin at cell (0, 0, 0).
     Velocity &velocity() { return u_; }
     double *pressure() { return p_; }
 
-    // The gradient that drives the flow; with a constant mean velocity the last one found.
+    // The gradient that drives the flow; with a constant mean velocity its latest value.
     double gradient() const { return physics_.gradient; }
     void set_gradient(double gradient) { physics_.gradient = gradient; }
 
@@ -36,13 +36,13 @@ class Solver {
     void begin(bool is_new);
     void step(double dt, StepTimes &times);
 
-    // Of all ranks; collective. divergence(): its largest value.
+    // Values over all ranks; collective. divergence(): the largest one.
     double divergence();
     double mean_velocity();
-    // How far the change of momentum since begin() is from what gradient and walls have given, over
-    // volume.
+    // The difference between the change of momentum since begin() and the momentum that gradient
+    // and walls have given, divided by the volume.
     double momentum_error();
-    // The mean viscous stress at the walls, over the density.
+    // The mean viscous stress at the walls, divided by the density.
     double wall_stress();
     double chosen_time_step(double cfl);
 
@@ -72,8 +72,8 @@ class Solver {
     double *p_ = nullptr, *phi_ = nullptr;
     Poisson poisson_;
     double momentum_at_begin_ = 0;
-    // Sums over the steps since begin(): of what drove the whole flow, and of the force of the
-    // walls on this rank's cells, over the density.
+    // Sums over the steps since begin(): of the force that drove the whole flow, and of the force
+    // of the walls on this rank's cells, divided by the density.
     double driven_ = 0, slowed_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// The threads of a rank that compute, by OpenMP; without it there is one, and the pragmas mean
-// nothing. Results do not depend on their number: each number is computed by one thread, in one
-// order. Threads that send pieces of their own as well are those of poisson.cpp and
-// tridiagonal.cpp.
+// The threads of a rank that compute, with OpenMP. Without OpenMP there is one thread, and the
+// pragmas have no effect. Results do not depend on the number of threads: one thread computes each
+// number, in a fixed order. poisson.cpp and tridiagonal.cpp have the threads that also send their
+// own pieces.
 #pragma once
 
 #include "layout.hpp"
@@ -15,7 +15,7 @@ namespace flow {
 
 class Threads {
   public:
-    // Throws Failure if there cannot be as many.
+    // Throws Failure if so many threads are not available.
     explicit Threads(int count) : count_(count) {
         int found = 0;
 #pragma omp parallel num_threads(count_) reduction(+ : found)
@@ -31,7 +31,7 @@ class Threads {
         return count_;
     }
 
-    // work(share) for a share of `all` by each thread.
+    // Each thread calls work(share) with its share of `all`.
     template <typename Work>
     void share(Count all, Work work) const {
 #pragma omp parallel for schedule(static, 1) num_threads(count_)
@@ -41,7 +41,7 @@ class Threads {
         }
     }
 
-    // work(part) for a part of the box by each thread, cut in the direction that is longer.
+    // Each thread calls work(part) with its part of the box, cut in the longer direction.
     template <typename Work>
     void share(const Box &box, Work work) const {
         const bool by_planes = box.planes.count >= box.rows.count;
@@ -57,11 +57,11 @@ class Threads {
     int count_;
 };
 
-// What the threads of a team spend in communication while the others may compute: the mean of it is
-// what was not hidden.
+// The time that the threads of a team spend in communication while the others may compute: its mean
+// is the communication time that was not hidden.
 class Unhidden {
   public:
-    // By any thread of the team.
+    // Called by any thread of the team.
     template <typename Call>
     void spend(Call call) {
         const apps::Clock::time_point before = apps::Clock::now();

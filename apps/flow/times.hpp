@@ -1,5 +1,5 @@
-// Where a rank's time went, by the parts that the UNR paper's figure 6 has: the update of the
-// velocity and the pressure solver, in each computing and communication.
+// A rank's time, divided into the parts of the UNR paper's figure 6: the update of the velocity and
+// the pressure solver, each with computing and communication.
 #pragma once
 
 #include "common/times.hpp"
@@ -16,7 +16,7 @@ enum class Part : std::size_t {
     velocity_halo,         // exchanges A and B
     pressure_compute,      // with the correction
     pressure_transpose,    // packing and unpacking included
-    pressure_tridiagonal,  // what that solver sends
+    pressure_tridiagonal,  // messages of the tridiagonal solver
     pressure_halo,         // exchange P
     other,                 // sums over ranks, statistics, choice of the time step
     count
@@ -37,13 +37,13 @@ class StepTimes {
         ns_.fill(0);
         now_ = apps::Clock::now();
     }
-    // What passed since the last call belongs to `part`.
+    // Adds the time since the last call to `part`.
     void passed(Part part) {
         const apps::Clock::time_point before = now_;
         now_ = apps::Clock::now();
         ns_[static_cast<std::size_t>(part)] += apps::elapsed_ns(before, now_);
     }
-    // The same, of which `ns` went to another part.
+    // The same, but adds `ns` of that time to another part.
     void passed(Part part, Part other, std::int64_t ns) {
         passed(part);
         ns = std::min(ns, ns_[static_cast<std::size_t>(part)]);

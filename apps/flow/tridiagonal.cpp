@@ -44,8 +44,8 @@ void Tridiagonal::factor(const Grid &grid, const std::vector<double> &waves) {
         for (Count n = 0; n < plane_; ++n) {
             const double wave = waves[static_cast<std::size_t>(n)];
             double pivot = -lower - next - wave;
-            // The mean pressure is free: it is made 0 in the last cell. The sum of the equations
-            // says that this changes no other.
+            // The mean pressure is arbitrary: it is made 0 in the last cell. The equations add up
+            // to zero, so this changes no other equation.
             if (wave == 0 && g + 1 == cells) pivot -= 1 / (height * height);
             const Count at = k * plane_ + n;
             if (k > 0) pivot -= lower * upper_[at - plane_];
@@ -90,7 +90,7 @@ void Tridiagonal::meet_neighbours() {
     std::copy_n(v_, plane_, unknowns_);
     exchange_.send_down();
     v_above_.assign(above_, above_ + plane_);
-    exchange_.send_up();  // brings nothing, and lets the next one down come
+    exchange_.send_up();  // carries no data; it allows the next send_down()
 }
 
 void Tridiagonal::find_coupled() {
@@ -125,7 +125,7 @@ void Tridiagonal::share_coupled() {
         buffers_.owned_counts.push_back(owned);
         buffers_.owned_places.push_back(owned * static_cast<int>(rank));
     }
-    // Room for one number at least: a rank may have nothing to solve.
+    // At least one number: a rank may have nothing to solve.
     const auto own = static_cast<std::size_t>(2 * all + 1);
     const auto of_all = 2 * owned_ * static_cast<std::size_t>(ranks) + 1;
     buffers_.ends = coupled_pages_[0].take(own);
@@ -141,7 +141,8 @@ void Tridiagonal::share_coupled() {
     tell_ends();
 }
 
-// By the same way as the unknowns later: first v and w of the first rows, then those of the last.
+// The path is the same as for the unknowns later: first v and w of the first rows, then those of
+// the last rows.
 void Tridiagonal::tell_ends() {
     const Count last = (z_.count - 1) * plane_;
     for (const bool is_last : {false, true}) {
@@ -181,7 +182,7 @@ void Tridiagonal::solve(StepTimes &times) {
     });
 }
 
-// As in poisson.cpp a thread has the same pieces in each loop. Coupled pairs are in all pieces:
+// As in poisson.cpp, a thread has the same pieces in each loop. Coupled pairs are in all pieces:
 // one thread exchanges them while the others join theirs.
 void Tridiagonal::solve_in_pieces(StepTimes &times) {
     const Count pieces = exchange_.pieces(Leg::down);
@@ -206,7 +207,7 @@ void Tridiagonal::solve_in_pieces(StepTimes &times) {
             join_above(share_of(plane_, pieces, piece));
             sent.spend([&] { exchange_.start(Leg::up, piece); });
         }
-        // For the thread that exchanges the coupled pairs.
+        // These are for the thread that exchanges the coupled pairs.
         if (some_are_coupled)
             sent.spend([] {
 #pragma omp barrier
@@ -237,7 +238,7 @@ void Tridiagonal::pack_ends() {
     }
 }
 
-// The system of the last unknown here and the first one above.
+// Solves the system of this rank's last unknown and the first unknown of the rank above.
 void Tridiagonal::join_above(const Share &some) {
     if (layout_.at_ceiling()) return;
     const double *const own = unknowns_ + (z_.count - 1) * plane_;
@@ -249,10 +250,10 @@ void Tridiagonal::join_above(const Share &some) {
     }
 }
 
-// Of each owned pair: with l the last unknown of rank r and f the first one of rank r + 1,
+// For each owned pair, l is the last unknown of rank r and f is the first unknown of rank r + 1:
 //     l(r) + v_last(r) l(r-1) + w_last(r) f(r) = s_last(r)
 //     f(r) + v_first(r+1) l(r) + w_first(r+1) f(r+1) = s_first(r+1)
-// Upwards both become a number less a multiple of f(r+1), then downwards they are known.
+// Going up, both become a constant minus a multiple of f(r+1); going down, f(r+1) is then known.
 void Tridiagonal::solve_coupled() {
     struct Found {
         double l = 0, l_next = 0, f = 0, f_next = 0;

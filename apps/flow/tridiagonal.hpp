@@ -2,8 +2,8 @@
 // diagonal dominant algorithm. README.md has the formulas. A rank's part of all systems is a
 // y-pencil: planes of `plane` numbers, one for each of its cells in z, solved side by side.
 //
-// The algorithm omits small terms. A pair is coupled if they are not below kNothing: then one rank
-// finds its first and last unknowns on all ranks from the exact system.
+// The algorithm omits terms below kNothing. A pair with larger terms is coupled: one rank computes
+// the pair's first and last unknowns on all ranks from the exact system.
 #pragma once
 
 #include "exchange.hpp"
@@ -22,12 +22,12 @@ class Tridiagonal {
     // Smaller terms are omitted.
     static constexpr double kNothing = 1e-14;
 
-    // `waves` are the squared wave numbers in x and y of a plane's pairs; the system of a pair is
+    // `waves` are the squared wave numbers in x and y of a plane's pairs. The system of a pair is
     // that of d2/dz2 - wave, with no gradient at the walls. Collective.
     Tridiagonal(Exchange &exchange, const Threads &threads, const Grid &grid, const Layout &layout,
                 const std::vector<double> &waves, double *unknowns);
 
-    // The unknowns contain the right-hand sides before, and the solutions after the call.
+    // `unknowns` holds the right-hand sides before the call, and the solutions after it.
     void solve(StepTimes &times);
 
     // The number of coupled pairs of all ranks.
@@ -40,7 +40,7 @@ class Tridiagonal {
     void share_coupled();
     void tell_ends();
     void solve_in_pieces(StepTimes &times);
-    // On the rank's own rows only. These four are for some pairs of the plane.
+    // Uses the rank's own rows only. These four functions work on some pairs of the plane.
     void eliminate(double *unknowns, const Share &some) const;
     void join_above(const Share &some);
     void take_answers(const Share &some);
@@ -60,8 +60,8 @@ class Tridiagonal {
     double *unknowns_;
     apps::Pages inverse_pages_, upper_pages_, v_pages_, w_pages_, above_pages_, below_pages_,
         last_pages_;
-    // Of each row: one over the pivot, the coefficient of the next unknown after elimination, and
-    // the answers to a unit beyond the first and beyond the last row.
+    // For each row: one over the pivot, the coefficient of the next unknown after elimination, and
+    // the responses to a unit beyond the first row and beyond the last row.
     double *inverse_ = nullptr, *upper_ = nullptr, *v_ = nullptr, *w_ = nullptr;
     double *above_ = nullptr, *below_ = nullptr, *last_ = nullptr;
     std::vector<double> lower_, next_;  // of each row: coefficients of the unknowns around it
@@ -69,7 +69,7 @@ class Tridiagonal {
     std::vector<double> x_above_;       // the first unknowns of the rank above
 
     double coupled_ = 0;
-    // Coupled pairs of this plane, the same on all ranks of a place in y.
+    // Coupled pairs of this plane, the same on all ranks with the same place in y.
     std::vector<std::size_t> coupled_pairs_;
     std::size_t owned_ = 0;
     TridiagonalBuffers buffers_;

@@ -1,6 +1,6 @@
-// The kernels of the velocity. A row is computed component by component, since
-// each needs other neighbours, and what a row reads stays in the near cache meanwhile. What a stage
-// reads around a cell is never what it writes (ivdep), which the compiler does not see.
+// The kernels of the velocity. A row is computed component by component, since each component needs
+// other neighbours; the data that a row reads stays in the near cache meanwhile. A stage never
+// reads, around a cell, the memory that it writes (ivdep); the compiler cannot see that.
 #include "velocity.hpp"
 
 #include "differences.hpp"
@@ -43,7 +43,7 @@ Kernels::Row Kernels::row_of(Count j, Count k) const {
     return {j, k, height(k - 1), height(k), height(k + 1), distance(k - 1), distance(k)};
 }
 
-// u and v.
+// Advances u and v.
 template <int Order>
 void Kernels::advance_row(const Step &step, const Row &row) const {
     const Extent &e = step.in.extent();
@@ -98,8 +98,8 @@ void Kernels::advance_row(const Step &step, const Row &row) const {
     }
 }
 
-// w: from centre to centre. What carries it through the sides is what flows through the halves of
-// two cells; at a ceiling w is given.
+// Advances w, from centre to centre. The flux through the sides of its cell is that through half of
+// the cell below and half of the cell above. At a ceiling w is given.
 template <int Order>
 void Kernels::advance_upward(const Step &step, const Row &row) const {
     const Extent &e = step.in.extent();
@@ -260,7 +260,7 @@ void Kernels::wrap_x(Velocity &velocity, const Share &planes) const {
         wrap_x(velocity.extent(), velocity.at(component), planes);
 }
 
-// Without slip the mirror image of a velocity along the wall is its opposite.
+// Without slip, the mirror image of a velocity along the wall is its negative.
 void Kernels::bound(Velocity &velocity, bool slip) const {
     const Extent &e = velocity.extent();
     const Count plane = e.plane(), first = -e.at(0, 0, 0);
@@ -299,7 +299,7 @@ double Kernels::viscous_limit(double viscosity) const {
     double thinnest = grid_.height(0);
     for (Count k = 0; k < grid_.cells()[2]; ++k)
         thinnest = std::min(thinnest, grid_.height(k));
-    // A difference of fourth order has a third more at the shortest wave.
+    // A difference of fourth order is larger by a third at the shortest wave.
     const double more = layout_.order() == 4 ? 4.0 / 3 : 1;
     const double rate = more * (per_dx_ * per_dx_ + per_dy_ * per_dy_) + 1 / (thinnest * thinnest);
     return 0.5 / (viscosity * rate);

@@ -1,5 +1,5 @@
-// The velocity of a rank's cells: its memory, its boundaries, and the kernels that change it. Calls
-// no other rank: what comes from others is in the halo when a kernel needs it.
+// The velocity of a rank's cells: its memory, its boundaries, and the kernels that change it. It
+// does not communicate: the data of other ranks is in the halo when a kernel needs it.
 #pragma once
 
 #include "grid.hpp"
@@ -9,7 +9,7 @@
 
 namespace flow {
 
-// u, v and w, one array behind the other in one piece of memory.
+// u, v and w, one array after another in one allocation.
 class Velocity {
   public:
     // All zero.
@@ -28,10 +28,10 @@ class Velocity {
     double *memory_ = nullptr, *origin_ = nullptr;
 };
 
-// What drives and slows the flow.
+// The forces that drive and slow the flow.
 struct Physics {
     double viscosity = 1;
-    double gradient = 0;  // that drives it, along x
+    double gradient = 0;  // drives the flow, along x
     bool slip = false;    // at the walls
 };
 
@@ -39,8 +39,8 @@ class Kernels {
   public:
     Kernels(const Grid &grid, const Layout &layout);
 
-    // Kernels compute the cells of a box, or some planes, and leave the others alone: threads, and
-    // exchanges that begin in between, share a step.
+    // Kernels compute only the cells of a box, or some planes: so threads, and exchanges that begin
+    // in between, share a step.
 
     // out = old_part old + new_part (in + dt (R(in) + F)), on own cells. `old` may be `out`.
     struct Stage {
@@ -49,30 +49,31 @@ class Kernels {
     void advance(const Physics &physics, const Stage &stage, const Box &box, const Velocity &in,
                  const double *pressure, Velocity &out) const;
 
-    // Into `out`, own cells without halo: the divergence times `factor`.
+    // Writes to `out`, which has own cells without halo: the divergence times `factor`.
     void divergence(const Velocity &velocity, double factor, const Share &planes,
                     double *out) const;
-    // velocity -= dt grad phi, on cells of correctable(): the own ones, and those of the halo as
-    // far as there are others' cells.
+    // velocity -= dt grad phi, on the cells of correctable(): the rank's own cells, and those halo
+    // cells that are cells of other ranks.
     void correct(Velocity &velocity, const double *phi, double dt, const Box &box) const;
     Box correctable() const;
 
-    // The periodic halo that is the rank's own affair: x, and y where the rank has all of it.
-    // `origin` is at cell (0, 0, 0). wrap_x() fills all rows of the planes; wrap() those of own
-    // cells and, where the rank has all of y, the rows around them: the box has all rows then.
+    // Fills the periodic halo that needs no other rank: x, and y if the rank has all of it.
+    // `origin` is at cell (0, 0, 0). wrap_x() fills all rows of the planes. wrap() fills the rows
+    // of own cells; if the rank has all of y, also the rows around them, and the box must then have
+    // all rows.
     void wrap(const Extent &extent, double *origin, const Box &box) const;
     void wrap_x(const Extent &extent, double *origin, const Share &planes) const;
     void wrap(Velocity &velocity, const Box &box) const;
     void wrap_x(Velocity &velocity, const Share &planes) const;
-    // Beyond and at the walls, if the rank has one.
+    // Sets the values beyond and at the walls, if the rank has one.
     void bound(Velocity &velocity, bool slip) const;
 
-    // The largest |u|/dx + |v|/dy + |w|/dz of the own cells.
+    // The largest |u|/dx + |v|/dy + |w|/dz of the rank's own cells.
     double fastest(const Velocity &velocity) const;
-    // The largest time step for viscosity alone.
+    // The largest time step that viscosity alone allows.
     double viscous_limit(double viscosity) const;
-    // The sum over the rank's cells at walls of the area times the viscous force on it, and the
-    // sum over its cells of the volume times u.
+    // The sum of area times viscous force over the rank's cells at walls, and the sum of volume
+    // times u over all its cells.
     double friction(const Velocity &velocity, double viscosity) const;
     double momentum(const Velocity &velocity) const;
 

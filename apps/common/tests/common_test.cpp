@@ -1,6 +1,6 @@
-// What the applications share. Breaks when an option outside its bounds is taken, when a result is
-// no JSON or loses digits, when a median or a spread is another one, when a hash does not see that
-// two cells changed places, or when an error of one rank is not reported.
+// Tests the code that the applications share. Breaks when an option outside its bounds is accepted,
+// when a result is not JSON or loses digits, when a median or a spread is wrong, when a hash does
+// not see that two cells changed places, or when an error of one rank is not reported.
 #include "common/command_line.hpp"
 #include "common/failure.hpp"
 #include "common/field_hash.hpp"
@@ -31,7 +31,7 @@ struct Options {
     bool json = false;
 };
 
-// What parse() says: "" if it took the words.
+// The message of parse(): "" if it accepted the words.
 std::string parsed(Options &options, std::vector<const char *> words) {
     words.insert(words.begin(), "program");
     CommandLine line("program", "a test");

@@ -1,4 +1,4 @@
-"""What the tests of programs share: a register of tests by name, one of which ctest calls at a time.
+"""The code that the tests of programs share: a register of tests by name. ctest calls one test at a time.
 
     import harness
     @harness.test
@@ -24,11 +24,11 @@ def test(function):
 
 
 class Failed(Exception):
-    """What was expected and what came."""
+    """The expected and the actual result."""
 
 
 class Skipped(Exception):
-    """What is missing here."""
+    """The part that is missing on this machine."""
 
 
 def need(condition, text):
@@ -43,7 +43,7 @@ def need_all(arguments, found):
 
 
 def execute(words, environment=None):
-    """A run that may fail, but not last."""
+    """Runs a program that may fail, but must end in time."""
     try:
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                               timeout=RUN_LIMIT_S, env={**runs.ENVIRONMENT, **(environment or {})})
@@ -52,7 +52,7 @@ def execute(words, environment=None):
 
 
 def need_what_was_built(arguments):
-    """A study takes what it finds and leaves out the rest; a test that did so would pass over a program that is gone."""
+    """A study uses the programs that it finds and leaves out the rest; a test that did so would not notice a missing program."""
     for program in filter(None, arguments.built.split(",")):
         need(os.path.exists(os.path.join(arguments.bin, program)), f"{program} is not in {arguments.bin}, where CMake builds it")
     for mpi in filter(None, arguments.launchers.split(",")):

@@ -1,5 +1,5 @@
-"""What the tests of the kernels of the Parallel Research Kernels share: every program of a kernel that is there, started as
-users start it, and cases that are the same for all kernels.
+"""The code that the tests of the Parallel Research Kernels share: it finds every program of a kernel, starts it as users do,
+and has the cases that are the same for all kernels.
 
 A test file registers its own cases with @case and calls main(); ctest starts one case at a time.
 """
@@ -13,13 +13,13 @@ import tempfile
 import harness
 from harness import need, runs
 
-import kernels  # harness has made its folder known
+import kernels  # harness adds the folder of this module to the search path
 
-KERNEL = []  # the one that main() was called with
+KERNEL = []  # the kernel that was passed to main()
 
 
 def case(function):
-    """Registers a test that gets a Setup."""
+    """Registers a test that receives a Setup."""
     @functools.wraps(function)
     def with_setup(arguments):
         function(Setup(KERNEL[0], arguments))
@@ -28,15 +28,15 @@ def case(function):
 
 
 class Setup:
-    """The programs of one kernel. `ranks`: numbers of ranks that cases go through."""
+    """The programs of one kernel. `ranks`: the numbers of ranks that the cases use."""
 
     def __init__(self, kernel, arguments):
         self.kernel, self.arguments, self.bin = kernel, arguments, arguments.bin
         self.ranks = [int(word) for word in arguments.ranks.split(",")]
 
     def programs(self):
-        """Suffixes of all that are there; without the two that need nothing, or one of those that CMake expects, the build
-        is broken."""
+        """The suffixes of all programs that exist. The build is broken if one of the two that need nothing else is
+        missing, or one that CMake expects."""
         found = [suffix for suffix in kernels.PROGRAMS if kernels.words_of(self.kernel, suffix, 1, self.arguments)]
         need(kernels.BASE in found and kernels.SERIAL in found, f"{self.kernel.name} is not in {self.bin}")
         harness.need_all(self.arguments, [self.kernel.name + suffix for suffix in found])
@@ -64,7 +64,7 @@ class Setup:
 
 @case
 def a_wrong_answer_ends_every_program_with_1(setup):
-    """Breaks when the check looks at too little, or its result does not become the exit status."""
+    """Breaks when the check looks at too little, or when its result does not become the exit status."""
     for suffix in setup.programs():
         for ranks in setup.ranks:
             result = setup.execute(suffix, ranks, [setup.kernel.size_option, "29", "--iterations", "3", "--spoil", "--json"])
@@ -79,8 +79,9 @@ def is_of_an_mpi(suffix):
 
 
 def refuse(setup, table):
-    """`table`: (options, ranks or None for any program, what the message says). Every program refuses them, and says why
-    once. One function reads the options of all, so those of an MPI, which takes its time to start, get one such option."""
+    """`table`: (options, ranks or None for any program, the text of the message). Every program refuses the options and
+    says why once. One function reads the options of all programs, so those of an MPI, which starts slowly, get only one
+    such option."""
     for suffix in setup.programs():
         for number, (options, ranks, expected) in enumerate(table):
             if ranks is not None and suffix in kernels.WITHOUT_RANKS:
@@ -123,7 +124,7 @@ def the_study_runs_and_writes_its_page(setup):
 
 @case
 def the_page_is_what_its_files_say(setup):
-    """Breaks when the page was edited by hand, or measured again without it."""
+    """Breaks when the page was edited by hand, or was not written again after a measurement."""
     run = subprocess.run([sys.executable, os.path.join(setup.kernel.folder, "study", "page.py"), "--check"],
                          capture_output=True, text=True, check=False)
     need(run.returncode == 0, run.stdout + run.stderr)

@@ -1,4 +1,4 @@
-"""What a run calls in its steps, by Sennit's own trace."""
+"""The calls that a run makes in its steps, from Sennit's trace."""
 import collections
 import json
 import os
@@ -13,7 +13,7 @@ def calls_in(file):
 
 
 def calls_of_steps(run, few, many):
-    """What `many` steps call more often than `few`, and how much more: what is called beside the steps is in both.
+    """The calls that `many` steps make more often than `few`, and how many more: the calls outside the steps are in both runs.
     `run(steps, environment)` makes a whole run."""
     counted = []
     with tempfile.TemporaryDirectory() as folder:

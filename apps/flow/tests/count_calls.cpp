@@ -1,6 +1,6 @@
-// Counts the calls of MPI that a back end might make in the time loop: loaded before MPI's library,
-// it has functions of these names, and calls MPI's profiling names. Each rank says its count at the
-// end.
+// Counts the calls of MPI that a back end might make in the time loop. It is loaded before MPI's
+// library, defines functions of these names, and calls MPI's profiling names. Each rank prints its
+// count at the end.
 #include <mpi.h>
 
 #include <atomic>

@@ -19,14 +19,14 @@ import runs  # noqa: E402  pylint: disable=wrong-import-position
 from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
 
 VORTEX = ["--case", "vortex", "--viscosity", "0.05", "--length-x", "2", "--length-y", "3", "--height", "1"]
-# Ranks with threads share processors here: who spins keeps a processor from the one that is waited for.
+# Ranks with threads share processors here: a spinning thread would take the processor from the thread that it waits for.
 PATIENT = {"OMP_WAIT_POLICY": "passive"}
 CHANGED_LINES = 120
 HEAD_BYTES = 64
 
 
 def programs(arguments):
-    """(program, MPI) of every one that was built and has a launcher."""
+    """(program, MPI) of every program that was built and has a launcher."""
     found = [(name, name.rsplit("-", 1)[-1]) for name in arguments.built.split(",") if name]
     found = [(name, mpi) for name, mpi in found if runs.launch_words(arguments, mpi, 1, name)]
     if not found:
@@ -35,13 +35,13 @@ def programs(arguments):
 
 
 def threads(arguments, number):
-    """Words for so many of each rank; without OpenMP there is one."""
+    """The words for so many threads of each rank; without OpenMP one thread."""
     return ["--threads", str(min(number, arguments.threads))]
 
 
 def ways_of(arguments, key):
-    """Words for each way to transpose, and numbers of threads; of the pipeline also of pieces: fewer than threads, and as many as
-    planes."""
+    """Words for each way to transpose, and for numbers of threads; for the pipeline also numbers of pieces: fewer than threads,
+    and as many as planes."""
     two, three = threads(arguments, 2), threads(arguments, 3)
     if "pipelined" in key[0]:
         return [two, [*three, "--pieces", "4"], ["--pieces", "100"], [*two, "--pieces", "1", "--overlap", "off"]]
@@ -60,7 +60,7 @@ def execute(arguments, key, ranks, options, environment=None):
 
 
 def run(arguments, key, grid, options):
-    """The JSON object of a run that must succeed, whose velocity must be free of divergence and whose momentum must balance."""
+    """The JSON object of a run that must succeed. Its velocity must be free of divergence and its momentum must balance."""
     ranks = grid[0] * grid[1]
     words = ["--no-output", *options, "--ranks-y", str(grid[0]), "--ranks-z", str(grid[1]), "--json"]
     result = execute(arguments, key, ranks, words)
@@ -70,28 +70,28 @@ def run(arguments, key, grid, options):
     need(len(lines) == 1, f"{what}: {len(lines)} lines instead of one:\n{result.stdout}")
     found = json.loads(lines[0])
     need(found["ranks_y"] == grid[0] and found["ranks_z"] == grid[1], f"{what}: {found}")
-    # One over the smallest height of a cell multiplies the rounding of a velocity.
+    # One over the smallest height of a cell multiplies the rounding error of a velocity.
     need(0 <= found["divergence"] < 1e-11, f"{what}: the divergence is {found['divergence']}")
-    # Rounding, of thousands of steps.
+    # The rounding error of thousands of steps.
     need(abs(found["momentum_error"]) < 1e-11, f"{what}: momentum is wrong by {found['momentum_error']}")
     return found
 
 
 def fields(path):
-    """u, v, w and p of a file to go on from."""
+    """u, v, w and p of a restart file."""
     with open(path, "rb") as file:
         data = file.read()
     cells = struct.unpack_from("<3q", data, 8)
     numbers = array.array("d")
     numbers.frombytes(data[HEAD_BYTES:])
     count = math.prod(cells)
-    # Behind the fields are the sums of the statistics.
+    # The sums of the statistics follow the fields.
     need(len(numbers) == 4 * count + 4 + 7 * cells[2], f"{path}: {len(numbers)} numbers for {cells} cells")
     return [numbers[n * count:(n + 1) * count] for n in range(4)]
 
 
 def table(path):
-    """Names of the columns, and rows, of a file whose comments begin with #."""
+    """The names of the columns, and the rows, of a file whose comments begin with #."""
     with open(path, encoding="utf-8") as file:
         lines = [line.strip() for line in file if not line.startswith("#")]
     return lines[0].split(","), [list(map(float, line.split(","))) for line in lines[1:]]
@@ -150,12 +150,13 @@ def every_back_end_gives_the_field_of_one_rank_on_more_grids(arguments):
 
 
 def orders(errors):
-    """From one grid to the next one, with half the spacing."""
+    """The orders of convergence between successive grids, each with half the spacing of the one before."""
     return [math.log2(coarse / fine) for coarse, fine in zip(errors, errors[1:])]
 
 
 def vortex_errors(arguments, key, grid, numbers, extra=()):
-    """At the same time on each grid. The step goes with the spacing, and is short enough for viscosity on the finest one."""
+    """The errors at the same time on each grid. The time step is proportional to the spacing, and short enough for viscosity on
+    the finest grid."""
     finest = numbers[-1]
     step = 0.1 / finest * min(1, 64 / finest)
     found = []
@@ -187,7 +188,7 @@ def a_vortex_decays_as_known_with_second_order_on_fine_grids(arguments):
 
 @test
 def fourth_order_differences_are_better(arguments):
-    """In a vortex whose course is along x and y alone as far as may be: in z it has two cells a wave more than needed."""
+    """The vortex varies almost only along x and y: in z it has two cells per wave more than needed."""
     key = programs(arguments)[0]
     options = ["--case", "vortex", "--viscosity", "1e-3", "--length-x", "2", "--length-y", "3", "--height", "40", "--time-step",
                "0.0025", "--steps", "100"]
@@ -201,7 +202,8 @@ def fourth_order_differences_are_better(arguments):
 
 @test
 def the_laminar_profile_is_reached_with_second_order(arguments):
-    """From rest, by the gradient alone. Breaks when walls are at another place, or viscosity is another one."""
+    """The flow starts at rest and only the gradient drives it. Breaks when the walls are at another place, or the viscosity is
+    wrong."""
     key = programs(arguments)[-1]
     for stretching in ("0", "1.5"):
         errors = []
@@ -210,7 +212,7 @@ def the_laminar_profile_is_reached_with_second_order(arguments):
                        "--stretching", stretching, "--steps", str(cells * cells * (8 if stretching == "0" else 40)),
                        "--check-every", "64"]
             found = run(arguments, key, (1, 2), options)
-            # What drives the flow is what the walls take: half of it each.
+            # The walls take exactly the force that drives the flow: each takes half of it.
             need(abs(found["wall_stress"] - 1) < 1e-7, f"{options}: the stress at a wall is {found['wall_stress']}")
             errors.append(found["largest_error"])
         need(min(orders(errors)) > 1.9, f"stretching {stretching}: errors {errors}, orders {orders(errors)}")
@@ -218,11 +220,11 @@ def the_laminar_profile_is_reached_with_second_order(arguments):
 
 @test
 def a_mean_velocity_is_kept(arguments):
-    """Breaks when the flow is driven by another gradient than the one that is reported, or the mean wanders."""
+    """Breaks when the gradient that drives the flow is not the reported one, or when the mean drifts."""
     options = ["--bulk", "1", "--viscosity", "0.5", "--height", "1", "--cells", "8,8,16", "--case", "rest", "--steps", "2500"]
     found = run(arguments, programs(arguments)[-1], (2, 1), options)
     need(abs(found["mean_velocity"] - 1) < 1e-12, f"the mean velocity is {found['mean_velocity']}")
-    # 12 viscosity bulk / height^2 by the formula, and as much less by the differences on 16 cells.
+    # By the formula 12 viscosity bulk / height^2; the differences on 16 cells reduce it by the factor.
     need(abs(found["gradient"] - 6 / (1 + 2 / 16**2)) < 1e-6, f"the gradient is {found['gradient']}")
     need(abs(found["gradient"] - 2 * found["wall_stress"]) < 1e-6, f"gradient and walls do not balance: {found}")
 
@@ -243,8 +245,8 @@ def a_run_goes_on_with_the_same_bits(arguments):
 
 
 def statistics_of(path, cells, sizes, viscosity):
-    """By the README's words alone, of the fields in a file: for each plane the means that the profile is made of; mean velocity, stress
-    at the walls and divergence. Cells are equal."""
+    """Computes the statistics of the fields in a file by the README's description alone: for each plane the means in the
+    profile; mean velocity, stress at the walls and divergence. Cells are equal."""
     nx, ny, nz = cells
     dx, dy, dz = (size / count for size, count in zip(sizes, cells))
     u, v, w, _ = fields(path)
@@ -271,7 +273,7 @@ def statistics_of(path, cells, sizes, viscosity):
 
 @test
 def statistics_are_those_of_the_fields(arguments):
-    """Breaks when a mean is of something else, or a restart forgets samples or counts them twice."""
+    """Breaks when a mean is of another quantity, or a restart forgets samples or counts them twice."""
     cells, sizes, viscosity = (6, 8, 10), (2.0, 1.0, 1.0), 0.01
     common = ["--cells", "6,8,10", "--length-x", "2", "--length-y", "1", "--height", "1", "--viscosity", "0.01", "--steps", "5",
               "--check-every", "100", "--quiet"]
@@ -305,7 +307,7 @@ def statistics_are_those_of_the_fields(arguments):
 
 
 def code_of(path):
-    """Lines without blanks and comments."""
+    """The lines without blank lines and comments."""
     with open(path, encoding="utf-8") as file:
         lines = [re.sub(r"//.*", "", line).strip() for line in file]
     return [line for line in lines if line]
@@ -313,7 +315,7 @@ def code_of(path):
 
 @test
 def the_converted_program_differs_in_few_lines(_arguments):
-    """A line that is replaced counts once. `inline` is there because one of the two is a header."""
+    """A replaced line counts once. `inline` is allowed because one of the two files is a header."""
     before = code_of(os.path.join(FLOW, "flow_mpi.cpp"))
     after = [line for name in ("sennit_calls.hpp", "flow_sennit.cpp") for line in code_of(os.path.join(FLOW, name))]
     after = [line.removeprefix("inline ") for line in after if line != '#include "sennit_calls.hpp"']
@@ -325,7 +327,7 @@ def the_converted_program_differs_in_few_lines(_arguments):
 
 @test
 def the_loop_with_sennit_has_no_call_of_mpi(arguments):
-    """A library between program and MPI counts the calls; more steps must not make more."""
+    """A library between program and MPI counts the calls; more steps must not make more calls."""
     for key in programs(arguments):
         library = os.path.join(arguments.bin, f"libflow-calls-{key[1]}.so")
         need(os.path.exists(library), f"{library} is not there")
@@ -345,14 +347,14 @@ def the_loop_with_sennit_has_no_call_of_mpi(arguments):
 
 
 def counted(arguments, key, library, options):
-    """A run whose ranks have the library, and whose launcher has not."""
+    """A run in which the ranks load the library and the launcher does not."""
     words = runs.launch_words(arguments, key[1], 2, key[0])
     return harness.execute([*words[:-1], "env", f"LD_PRELOAD={library}", words[-1], *options])
 
 
 @test
 def two_halos_in_one_buffer_are_reported(arguments):
-    """Breaks when a put over what was not used yet goes unseen, or when the report does not say of which exchange."""
+    """Breaks when a put over data that was not used yet goes unnoticed, or when the report does not name the exchange."""
     for mpi in {mpi for _, mpi in programs(arguments)}:
         for grid in ("1,2", "2,1"):
             y, z = grid.split(",")
@@ -375,7 +377,7 @@ def a_rank_that_dies_ends_the_others(arguments):
 
 @test
 def files_are_whole(arguments):
-    """Breaks when a rank writes to the wrong place, or a head says something else than what follows."""
+    """Breaks when a rank writes to the wrong place, or when a header does not match the data that follows."""
     key = programs(arguments)[-1]
     for stretching, name in (("0", "field.vti"), ("1", "field.vtr")):
         with tempfile.TemporaryDirectory() as folder:
@@ -413,7 +415,7 @@ def dataset(path, name, folder):
 
 @test
 def the_field_as_hdf5_is_that_for_paraview(arguments):
-    """Breaks when a rank writes to the wrong place, or the .xdmf says something else than the file has."""
+    """Breaks when a rank writes to the wrong place, or when the .xdmf does not match the file."""
     if shutil.which("h5dump") is None:
         raise harness.Skipped("h5dump is not here (hdf5-tools)")
     for turn, key in enumerate(programs(arguments)):
@@ -446,7 +448,7 @@ def the_field_as_hdf5_is_that_for_paraview(arguments):
 
 @test
 def bad_input_ends_every_rank_with_a_reason(arguments):
-    """Breaks when it is taken, or when a rank waits for one that has ended."""
+    """Breaks when bad input is accepted, or when a rank waits for a rank that has ended."""
     with tempfile.TemporaryDirectory() as folder:
         wrong = os.path.join(folder, "wrong")
         ini = os.path.join(folder, "wrong.ini")
@@ -472,7 +474,7 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
 
 @test
 def the_example_of_a_settings_file_runs(arguments):
-    """Its names are settings, and the command line wins."""
+    """The names in the file are settings, and the command line overrides it."""
     key = programs(arguments)[-1]
     with tempfile.TemporaryDirectory() as folder:
         words = ["--config", os.path.join(FLOW, "channel.ini"), "--cells", "16,16,16", "--steps", "3", "--save",
@@ -484,7 +486,7 @@ def the_example_of_a_settings_file_runs(arguments):
 
 @test
 def the_report_adds_up(arguments):
-    """Parts are the whole; where ranks are alone nothing is communicated."""
+    """The parts add up to the whole; a rank without a peer in an exchange communicates nothing."""
     for key in programs(arguments):
         found = run(arguments, key, (2, 1), ["--cells", "16,16,16", "--steps", "50", *threads(arguments, 2)])
         parts = ["velocity_compute", "velocity_halo", "pressure_compute", "pressure_transpose", "pressure_tridiagonal",
@@ -499,7 +501,7 @@ def the_report_adds_up(arguments):
 
 @test
 def a_long_run_says_when_it_will_end(arguments):
-    """A line on stderr, with the time left."""
+    """A run prints a line on stderr with the time left."""
     key = programs(arguments)[0]
     result = execute(arguments, key, 1, ["--cells", "32,32,32", "--steps", "2000", "--no-output", "--check-every", "5"])
     need(result.returncode == 0, result.stderr)

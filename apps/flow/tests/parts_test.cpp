@@ -1,6 +1,6 @@
-// The parts of flow that need no other rank. Each breaks when a formula is another one: the regions
-// of halos, the blocks of transposes, the differences and their wave numbers, the heights of cells,
-// the options.
+// Tests the parts of flow that need no other rank. Each test breaks when a formula is wrong: the
+// regions of halos, the blocks of transposes, the differences and their wave numbers, the heights
+// of cells, the options.
 #include "cases.hpp"
 #include "differences.hpp"
 #include "grid.hpp"
@@ -35,7 +35,7 @@ std::vector<Layout> layouts_of(std::int64_t y, std::int64_t z, int order) {
     return layouts;
 }
 
-// Numbers of a region, as places in an array.
+// The places in an array of the numbers of a region.
 std::vector<Count> places_of(const Extent &extent, const Region &region) {
     std::vector<Count> places;
     for (Count plane = 0; plane < region.planes; ++plane) {
@@ -45,7 +45,7 @@ std::vector<Count> places_of(const Extent &extent, const Region &region) {
     return places;
 }
 
-// The place in the whole channel of a number of an array, with y going round.
+// The cell of the whole channel that belongs to a place in an array; y is periodic.
 Triple cell_of(const Layout &layout, const Extent &extent, Count place) {
     const Margins &m = extent.margins;
     const Count i = place % extent.row() - m.x_low;
@@ -81,7 +81,7 @@ bool has(const Box &box, Count j, Count k) {
            k < box.planes.end();
 }
 
-// Whether a difference from a cell may read what another rank fills.
+// Whether a difference at a cell may read data that another rank fills.
 bool reads_of_others(const Layout &layout, Count j, Count k) {
     const Extent &e = layout.velocity();
     const Count wide = layout.ranks_y() > 1 ? e.margins.y_low : 0;
@@ -177,7 +177,7 @@ TEST(Pencils, a_transpose_brings_every_number_to_its_place) {
                     ASSERT_EQ(*at++, static_cast<double>(i + nx * (j + ny * k)));
             }
         }
-        // And back, where the own block's rows are divided the other way.
+        // And back: in this direction the y-pencil's block has the other row length.
         const Block from = blocks_of_y_pencil(all[rank], y_pencils[rank].data())[rank];
         std::vector<double> x(x_pencils[rank].size(), -1.0);
         copy_own(from, blocks_of_x_pencil(all[rank], x.data())[rank]);
@@ -216,7 +216,8 @@ TEST(Differences, divergence_after_gradient_has_the_wave_numbers_of_the_solver) 
 }
 
 TEST(Differences, kinetic_energy_is_neither_made_nor_lost) {
-    // Carried by a velocity without divergence, along one direction: the sum of q times its change.
+    // The divergence of q transported by a divergence-free velocity, along one direction: the sum
+    // of q times its change.
     constexpr Count cells = 11;
     std::vector<double> q(static_cast<std::size_t>(3 * cells));
     for (std::size_t n = 0; n < q.size(); ++n)
