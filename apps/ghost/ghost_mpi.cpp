@@ -1,7 +1,7 @@
 // ghost with MPI send and receive. The receives are started first; then each slab is sent, packed
 // into a buffer or described by a derived datatype (--faces); a message is copied into the ghost
-// cells as soon as it is there. Requests are persistent, except with --faces isend, which starts
-// every message anew as many codes do. A slab that is one run of memory is never packed.
+// cells as soon as it arrives. Requests are persistent, except with --faces isend, which starts
+// every message anew as many codes do. A contiguous slab is never packed.
 #include "halo.hpp"
 #include "run.hpp"
 
@@ -20,7 +20,7 @@ class Ranks final : public apps::MpiRanks {
     using apps::MpiRanks::world;
 };
 
-// What one call of MPI sends or receives.
+// The arguments of one call of MPI that sends or receives.
 struct Message {
     double *place;
     int count;
@@ -47,7 +47,8 @@ class MpiHalo final : public Halo {
     void close() override;
 
   private:
-    // Packed by the step that computes it, packed in the exchange, described, or one run.
+    // Packed by the step that computes it, packed in the exchange, described by a datatype, or
+    // contiguous.
     enum class Way { by_step, buffer, datatype, whole };
     // This rank's end of a link.
     struct End {
@@ -56,7 +57,7 @@ class MpiHalo final : public Halo {
         std::vector<double> out, in;  // buffers
         MPI_Datatype inner = MPI_DATATYPE_NULL, outer = MPI_DATATYPE_NULL;
 
-        // Where the step puts a variable.
+        // The address at which the step packs a variable.
         double *packed(int field, std::size_t variable, const Layout &layout) {
             return out.data() + (static_cast<std::size_t>(field) * layout.variables + variable) *
                                     link.inner.cells();
@@ -73,7 +74,7 @@ class MpiHalo final : public Halo {
     }
     void check_count(const Link &link) const;
     Way way_of(const Link &link, const std::string &mode) const;
-    // The step takes the cells from the received buffer.
+    // Whether the step reads the cells from the receive buffer.
     bool is_read_by_step(const End &end) const {
         return persistent_ && !end.in.empty() && !domain_->is_wide();
     }
@@ -101,7 +102,7 @@ void MpiHalo::check_count(const Link &link) const {
     }
 }
 
-// The slab of each variable of a group.
+// The datatype of this slab in each variable of a group.
 MPI_Datatype MpiHalo::type_of(const Slab &slab) const {
     const bool single = slab.cell_stride != 1;
     MPI_Datatype row = MPI_DATATYPE_NULL, one = MPI_DATATYPE_NULL, all = MPI_DATATYPE_NULL;
@@ -198,7 +199,7 @@ Message MpiHalo::incoming(End &end, int field, std::size_t first) const {
             static_cast<int>(domain_->together * end.link.outer.cells()), MPI_DOUBLE};
 }
 
-// A message is tagged with the side of its sender that it left by.
+// The tag of a message is the side of the sender at which it leaves.
 void MpiHalo::open() {
     requests_.resize(2 * groups() * phases_.size());
     for (int field = 0; field < 2; ++field) {

@@ -1,6 +1,6 @@
 // ghost with Sennit's notified put: a rank puts its outermost cells into its neighbours' memory,
-// and a signal for each phase of the exchange counts what has arrived. A slab of rows is put from
-// the field into the neighbour's ghost cells, a packed slab into a buffer from which the
+// and a signal for each phase of the exchange counts the arrivals. A slab of rows is put from the
+// field into the neighbour's ghost cells; a packed slab is put into a buffer from which the
 // neighbour's step reads it (--faces, ways.hpp). No rank confirms that cells were read, and none
 // asks.
 //
@@ -8,12 +8,11 @@
 // ends in release(), after the steps from its cells. There are two fields, so exchange e writes
 // places that were last written in exchange e-2.
 // - When A puts in exchange e, it has ended exchange e-1, so B's cells of e-1 have arrived in the
-//   same phase.
+// same phase.
 // - B put them after its release() of e-2. So B no longer reads the cells that A overwrites, and
-// its
-//   signal is at least in epoch e-1 and accepts an event of e.
-// SENNIT_ERR_SIGNAL_EARLY is therefore impossible, and ends the program as any other error. This
-// holds because neighbours send to each other in each exchange and phase.
+// B's signal is at least in epoch e-1 and accepts an event of e.
+// SENNIT_ERR_SIGNAL_EARLY is therefore impossible, and would end the program as any other error.
+// The proof holds because neighbours send to each other in each exchange and phase.
 #include "halo.hpp"
 #include "memory_halo.hpp"
 #include "run.hpp"
@@ -34,7 +33,7 @@ using apps::check;
 
 constexpr std::size_t kPageBytes = 4096;
 
-// `theirs`: the place in this rank's memory to which the peer puts; null: the ghost cells.
+// `theirs`: the place in this rank's memory into which the peer puts; null: the ghost cells.
 struct NotifiedEnd : MemoryEnd {
     apps::Pages pages{};         // for `buffer`, from which a packed slab is put
     sennit_region region{};      // the peer puts into it: the fields or, if packed, `received`
@@ -69,8 +68,8 @@ class NotifiedHalo final : public MemoryHalo<NotifiedEnd> {
     void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override { apps::add_up(values); }
-    // Nothing is open: this rank's puts are complete when the call returns, and it has waited for
-    // the neighbours' puts. The memory is freed with the rank.
+    // Nothing is left open: this rank's puts are complete when the call returns, and it has waited
+    // for the neighbours' puts. The memory is freed with the rank.
     void close() override {}
 
   private:
@@ -142,7 +141,7 @@ void NotifiedHalo::open() {
     }
 }
 
-// From the field into the peer's ghost cells, without an event: the event follows.
+// Puts from the field into the peer's ghost cells, without an event: the event follows.
 void NotifiedHalo::put_rows(const NotifiedEnd &end, int field, std::size_t first) const {
     const Slab &mine = end.link.inner;
     const Layout &theirs = end.link.theirs;

@@ -1,18 +1,18 @@
 // ghost with Sennit's channels: a rank opens one with each neighbour, over memory that the program
-// has anyway, and takes the neighbour's cells from where they lie: without diagonals its step reads
-// them there row by row, with diagonals they are copied into its own ghost cells. Nothing is sent:
-// a hand-over says "my cells are there", and its end "I have read them", after that step or that
-// copy. Where packing costs less, the owner packs its cells into a buffer that the neighbour reads
-// in the same two ways (--faces; ways.hpp has the better choice). Across x, where a cell lies in a
-// line of the cache of its own, the step packs that computes them.
+// has anyway, and reads the neighbour's cells in place. Without diagonals its step reads them there
+// row by row; with diagonals they are copied into its own ghost cells. Nothing is sent: publishing
+// says "my cells are ready", and confirming says "I have read them", after that step or that copy.
+// Where packing costs less, the owner packs its cells into a buffer that the neighbour reads in the
+// same two ways (--faces; ways.hpp has the better choice). Across x each cell lies in its own cache
+// line, so the step that computes the cells packs them.
 //
 // Why no cell is overwritten before the neighbour has read it. Step n reads field n mod 2, which
-// its exchange handed to the neighbours, and writes the other one; step n + 1 writes field n mod 2
-// again. Before that stands the exchange of step n + 1 for the same variable, which begins with
-// wait_write for each neighbour: it has then read all messages before, so that of step n. Ghost
-// cells, which wide slabs take along, are written by exchanges, that is another step later. A slab
-// that the step packs lies in a buffer of two fields, like the cells; another packed one is written
-// right after wait_write.
+// its exchange published to the neighbours, and writes the other field; step n + 1 writes field n
+// mod 2 again. Before that, the exchange of step n + 1 for the same variable begins with wait_write
+// for each neighbour: the neighbour has then read all earlier messages, also that of step n. Ghost
+// cells, which wide slabs include, are written by exchanges, so one step later still. A slab that
+// the step packs lies in a buffer with room for two fields, like the cells; any other packed slab
+// is written right after wait_write.
 #include "halo.hpp"
 #include "memory_halo.hpp"
 #include "run.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 using apps::check;
 
-// For peers to read the last message: they are about to, or have gone.
+// The time for peers to read the last message: they are about to read it, or are gone.
 constexpr std::int64_t kCloseTimeout_ns = 10'000'000'000;
 
 struct SennitEnd : MemoryEnd {
@@ -74,7 +74,7 @@ void SennitHalo::prepare(const Domain &domain, const std::string &mode) {
     }
 }
 
-// All at once, so that no order of neighbours matters.
+// Opens all channels at once, so the order of neighbours does not matter.
 void SennitHalo::open() {
     std::vector<SennitEnd *> all;
     for (std::vector<SennitEnd> &ends : phases_) {
@@ -118,7 +118,7 @@ void SennitHalo::hand_over(SennitEnd &end, int field, std::size_t first, Laps &l
     laps.end(sending);
 }
 
-// The message is there.
+// The message has arrived.
 void SennitHalo::take(SennitEnd &end, int field, std::size_t first, Laps &laps) {
     if (is_read_by_step(end.way, end.link, *domain_)) return;
     fill_ghosts(end, field, first, laps);
@@ -126,8 +126,8 @@ void SennitHalo::take(SennitEnd &end, int field, std::size_t first, Laps &laps) 
     laps.end(receiving);
 }
 
-// In the order of arrival. If none has arrived, waits for the first one: by then others have
-// arrived too.
+// Takes messages in the order of arrival. If none has arrived, it waits for the first one: by then
+// others have arrived too.
 void SennitHalo::take_all(std::vector<SennitEnd> &ends, int field, std::size_t first, Laps &laps) {
     for (SennitEnd &end : ends)
         end.pending = true;

@@ -1,7 +1,7 @@
-// ghost with MPI's shared memory by hand: the fields are in a window that the node shares, and a
-// rank copies its neighbours' cells from there. Slabs are passed as with Sennit's channels
-// (ways.hpp), and counters in the window mark the hand-overs: an expert's program for one node, on
-// which all ranks must be.
+// ghost with MPI's shared memory, synchronised by hand: the fields are in a window that the node
+// shares, and a rank copies its neighbours' cells from there. Slabs are passed as with Sennit's
+// channels (ways.hpp), and counters in the window mark that cells are ready and read. It is an
+// expert's program for one node: all ranks must be on it.
 #include "halo.hpp"
 #include "memory_halo.hpp"
 #include "run.hpp"
@@ -19,8 +19,8 @@ namespace {
 
 using apps::Counter;
 
-// At the start of a rank's part of the window: for each of its sides the number of times that it
-// has handed cells over, and that its neighbour has read them. The fields follow.
+// At the start of a rank's part of the window. For each of its sides it counts how often the rank
+// has made cells ready, and how often its neighbour has read them. The fields follow.
 struct Control {
     Counter written[apps::kSides];  // by the owner of the part
     Counter read[apps::kSides];     // by the neighbour
@@ -52,8 +52,8 @@ class SharedHalo final : public MemoryHalo<SharedEnd> {
 
   private:
     static double *fields_of(Control *part) { return reinterpret_cast<double *>(part + 1); }
-    // Buffers of packed slabs follow the fields, all of one size: room for both fields and all
-    // variables of the largest slab.
+    // Buffers of packed slabs follow the fields. All have the same size: room for both fields and
+    // all variables of the largest slab.
     static std::size_t room_of(const Layout &layout) {
         std::size_t most = 0;
         for (const apps::Side side : apps::kAllSides)
@@ -68,7 +68,7 @@ class SharedHalo final : public MemoryHalo<SharedEnd> {
 
     apps::MpiWindow window_;
     Control *mine_ = nullptr;
-    std::int64_t exchanges_ = 0;  // begun: the number of the present one
+    std::int64_t exchanges_ = 0;  // begun: the number of the current one
 };
 
 double *SharedHalo::memory_for(const Domain &domain) {

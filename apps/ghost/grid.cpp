@@ -7,7 +7,7 @@
 namespace ghost {
 namespace {
 
-// Between 0 and 1, the same on all ranks.
+// A value between 0 and 1, the same on all ranks.
 double noise(std::uint64_t place, std::uint64_t variable) {
     const std::uint64_t bits = apps::mixed(apps::mixed(place + 1) ^ (variable << 48));
     return static_cast<double>(bits >> 11) * 0x1p-53;
@@ -76,7 +76,7 @@ void Grid::fill(int field) {
 
 double Grid::add_source(int field, std::int64_t number) {
     const apps::Triple &all = decomposition_.cells();
-    // As much as a hundredth of the cells hold at the start on average.
+    // As much as one hundredth of the cells hold together at the start, on average.
     const double heat = 0.005 * static_cast<double>(all[0]) * static_cast<double>(all[1]) *
                         static_cast<double>(all[2]);
     for (std::size_t variable = 0; variable < variables(); ++variable) {
@@ -140,7 +140,7 @@ std::uint64_t Grid::hash(int field) const {
                     apps::hash_of_row(place, cells + extent.at(1, j + 1, k + 1), extent.nx);
             }
         }
-        // Odd factors, so that variables that changed places are seen.
+        // The factors are odd and differ, so the hash sees variables that changed places.
         total += (2 * variable + 1) * of_variable;
     }
     return total;

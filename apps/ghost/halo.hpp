@@ -3,8 +3,8 @@
 //
 // A rank has two fields of several variables and computes one from the other in turn. Before a step
 // reads a field, exchange_slabs() brings the neighbours' outermost cells into its ghost cells, for
-// one variable at a time or for all at once. The implementation measures the cost of each part with
-// Laps, at the same places in all implementations.
+// one variable or for all at once. The implementation measures the cost of each part with Laps, at
+// the same places in all implementations.
 #pragma once
 
 #include "slab.hpp"
@@ -50,7 +50,7 @@ struct Link {
     Layout theirs;     // of the peer's cells
     Slab inner;        // own cells that the peer needs
     Slab outer;        // own ghost cells
-    Slab their_inner;  // the peer's cells for them
+    Slab their_inner;  // the peer's cells for `outer`
 };
 
 // The links of a rank. Both ends of a link compute the same slabs.
@@ -66,7 +66,7 @@ struct Domain {
     double *variable(int field, std::size_t index) const { return cells + layout.at(field, index); }
 };
 
-// Stores the rows of cells beyond a side; across x there is one run.
+// Stores the rows of cells beyond a side; across x the cells are one run.
 inline void set_outer(Outer &outer, apps::Side side, const OuterRows &rows) {
     switch (side) {
         case apps::west:
@@ -102,25 +102,26 @@ class Halo {
     // Collective. Memory for the fields, which stays until the end of this object; by default from
     // the heap.
     virtual double *memory_for(const Domain &domain) { return heap_.take(domain.layout.cells()); }
-    // Not collective; throws Failure. The domain and its cells stay until close().
+    // Not collective; throws Failure. The domain and its cells must stay until close().
     virtual void prepare(const Domain &domain, const std::string &mode) = 0;
-    // Collective, when every rank is prepared.
+    // Collective; called when every rank is prepared.
     virtual void open() = 0;
-    // How the slabs across x, y and z are sent, for the report; "" for an axis without neighbours.
+    // The way in which the slabs across x, y and z are sent, for the report; "" for an axis without
+    // neighbours.
     virtual std::array<std::string, 3> ways() const = 0;
     // The memory to which a step into a variable of that field also stores its cells at the sides
     // across x, before the exchange of that field.
     virtual Ends ends(int field, std::size_t variable) = 0;
     // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
     virtual void exchange_slabs(int field, std::size_t first, Laps &laps) = 0;
-    // From then on until release(): the addresses of cells beyond the sides that the exchange has
-    // not copied into the ghost cells.
+    // Until release(): the addresses of cells beyond the sides that the exchange has not copied
+    // into the ghost cells.
     virtual Outer outer(int field, std::size_t variable) = 0;
     // Called when the steps from the variables of the last exchange are complete.
     virtual void release(Laps &laps) = 0;
     // Collective. Each value becomes the sum of all ranks' values, the same on all ranks.
     virtual void sum(std::vector<double> &values) = 0;
-    // Waits until the neighbours need nothing of this rank. Every rank calls it before its cells
+    // Waits until the neighbours need nothing from this rank. Every rank calls it before its cells
     // are freed; a second call does nothing.
     virtual void close() = 0;
 

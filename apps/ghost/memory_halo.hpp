@@ -1,5 +1,5 @@
-// The exchange of ranks that reach each other's memory by any means: Sennit's channels, its
-// notified puts and MPI's shared window derive from this and say how cells are handed over.
+// The exchange between ranks that reach each other's memory by any means: Sennit's channels, its
+// notified puts and MPI's shared window derive from this and define how cells are passed on.
 #pragma once
 
 #include "ways.hpp"
@@ -11,7 +11,7 @@ struct MemoryEnd {
     Link link;
     Way way;
     double *buffer = nullptr;        // read by the peer, if packed
-    const double *theirs = nullptr;  // the peer's cells, or its buffer, or what was received;
+    const double *theirs = nullptr;  // the peer's cells, its buffer, or the received data;
                                      // null if this rank's ghost cells have them anyway
 };
 
@@ -49,7 +49,7 @@ class MemoryHalo : public Halo {
     }
 
   protected:
-    // Packs what the exchange packs.
+    // Packs the slabs that are packed in the exchange.
     void fill_buffer(const End &end, int field, std::size_t first, Laps &laps) const {
         if (end.way != Way::packed || is_packed_by_step(end.way, end.link)) return;
         for (std::size_t i = 0; i < domain_->together; ++i) {
@@ -59,7 +59,7 @@ class MemoryHalo : public Halo {
         laps.end(packing);
     }
 
-    // Into the ghost cells, from the peer's cells or its buffer.
+    // Copies from the peer's cells or its buffer into the ghost cells.
     void fill_ghosts(const End &end, int field, std::size_t first, Laps &laps) const {
         const Link &link = end.link;
         const std::size_t at = message_at(end.way, link, *domain_, field, first);

@@ -6,7 +6,7 @@
 namespace ghost {
 namespace {
 
-// Keep every later product of sizes within 64 bits.
+// These limits keep every later product of sizes within 64 bits.
 constexpr std::int64_t kSideCellsLimit = 10'000;
 constexpr std::int64_t kCountLimit = 1'000'000'000;
 
@@ -64,8 +64,8 @@ apps::Triple grid_cells(const Options &options, const apps::Triple &ranks_grid) 
     return cells;
 }
 
-// With weak scaling the whole grid depends on the arrangement; it is chosen as for as many ranks in
-// each direction, which makes the arrangement as compact as a rank's block.
+// With weak scaling the whole grid depends on the arrangement of ranks. The arrangement is chosen
+// for a grid with `ranks` ranks in each direction, so it is as compact as a rank's block.
 apps::Triple choose_grid(const Options &options, int ranks) {
     if (options.ranks_grid[0] != 0) return options.ranks_grid;
     return apps::choose_ranks_grid(grid_cells(options, {ranks, ranks, ranks}), ranks);

@@ -1,4 +1,4 @@
-// The options.
+// The options of ghost.
 #pragma once
 
 #include "stencil.hpp"
@@ -9,8 +9,8 @@
 namespace ghost {
 
 enum class Scaling { weak, strong };
-// Exchange of one variable at a time, each before its own step (MiniGhost's SVAF), or of all in
-// one message before all of them (BSPMA).
+// svaf (MiniGhost's SVAF): exchanges one variable at a time, each before its own step. bspma
+// (BSPMA): exchanges all variables in one message before all steps.
 enum class Method { svaf, bspma };
 
 struct Options {
@@ -25,7 +25,7 @@ struct Options {
     std::int64_t sum_every = 20;
     std::string faces;            // "": the default of the program
     std::int64_t spoil_step = 0;  // 0: never
-    bool barrier = false;         // a barrier before each exchange, which is not counted
+    bool barrier = false;         // a barrier before each exchange, not counted in its time
     bool json = false;
     std::string help;  // not empty: print this and end
 };
@@ -33,9 +33,9 @@ struct Options {
 // Throws Failure with the error.
 Options parse_options(int argc, const char *const *argv);
 
-// How many cells the whole grid has in each direction on ranks arranged so.
+// The number of cells of the whole grid in each direction, on ranks arranged like this.
 apps::Triple grid_cells(const Options &options, const apps::Triple &ranks_grid);
-// options.ranks_grid, or the one with the smallest slabs. Throws Failure if there is none.
+// options.ranks_grid, or the arrangement with the smallest slabs. Throws Failure if there is none.
 apps::Triple choose_grid(const Options &options, int ranks);
 
 }  // namespace ghost

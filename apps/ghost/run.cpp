@@ -18,7 +18,7 @@ namespace ghost {
 namespace {
 
 constexpr const char *kProgram = "ghost";
-// Relative to the sum. Rounding stays far below it; one wrong ghost cell is far above.
+// Relative to the sum. Rounding stays far below it; one wrong ghost cell is far above it.
 constexpr double kSumTolerance = 1e-10;
 
 // Measured times: the exchange as a whole, its parts, and the rest.
@@ -50,13 +50,13 @@ class Run {
     Halo &halo_;
     Options options_;
     std::unique_ptr<Grid> grid_;
-    std::vector<double> expected_;  // by variable: the sum that must be there
+    std::vector<double> expected_;  // by variable: the expected sum
 
     int field_ = 0;  // the one with the newest values
     std::int64_t steps_ = 0;
-    double largest_error_ = 0;  // of a sum, relative
+    double largest_error_ = 0;  // relative error of a sum
     Times times_;
-    std::int64_t exchange_ns_ = 0, compute_ns_ = 0;  // of the present step
+    std::int64_t exchange_ns_ = 0, compute_ns_ = 0;  // of the current step
     Laps laps_;
     std::int64_t loop_ns_ = 0;
 };
@@ -97,7 +97,7 @@ void Run::one_step() {
     const std::size_t together = grid_->domain().together;
     for (std::size_t first = 0; first < grid_->variables(); first += together) {
         fill_ghost_cells(first);
-        // On one rank alone: the check must find it from there.
+        // On one rank only: the check must detect it from there.
         if (first == 0 && steps_ + 1 == options_.spoil_step && ranks_.rank() == ranks_.size() - 1)
             grid_->spoil(field_);
         for (std::size_t variable = first; variable < first + together; ++variable)
@@ -121,7 +121,7 @@ void Run::check_sums() {
     apps::together(ranks_, kProgram, [&] {
         for (std::size_t variable = 0; variable < sums.size(); ++variable) {
             const double error = std::fabs(sums[variable] / expected_[variable] - 1);
-            // Written so that NaN is an error too.
+            // Written so that NaN counts as an error.
             if (!(error <= kSumTolerance)) {
                 throw apps::Failure(fmt::format(
                     "after step {} the sum of variable {} is {:.17g} instead of {:.17g}: it is not "
@@ -143,7 +143,7 @@ void Run::solve() {
             const double heat = grid_->add_source(field_, steps_ / options_.steps);
             for (double &sum : expected_)
                 sum += heat;
-            // No step has made these values.
+            // These values come from no step, so no step has stored their ends.
             for (std::size_t variable = 0; variable < grid_->variables(); ++variable)
                 grid_->put_ends(field_, variable, halo_.ends(field_, variable));
         }
@@ -163,7 +163,7 @@ std::vector<std::pair<std::string, const apps::Phase *>> Run::named(const Times 
 
 void Run::report() {
     const std::uint64_t hash = grid_->hash(field_);
-    // In exact pieces: a double holds 32 bits, and sums of them for any number of ranks.
+    // In exact pieces: a double holds 32 bits, and also sums of them for any number of ranks.
     const std::vector<double> single =
         ranks_.gather({static_cast<double>(loop_ns_) * 1e-9, largest_error_,
                        static_cast<double>(hash & 0xffffffffu), static_cast<double>(hash >> 32)});

@@ -6,7 +6,7 @@
 
 namespace ghost {
 
-// Returns the exit status: 0, or 1 when something was wrong, which has been said.
+// Returns the exit status: 0, or 1 after an error, which has been reported.
 int run(apps::Ranks &ranks, Halo &halo, int argc, const char *const *argv);
 
 }  // namespace ghost

@@ -26,7 +26,7 @@ std::size_t length_of(const Extent &extent, apps::Side side) {
     return lengths[static_cast<std::size_t>(apps::axis_of(side))];
 }
 
-// The stride of a packed slab is a constant for the compiler, so that it copies by wide stores.
+// The stride of a packed slab is a compile-time constant, so the compiler copies with wide stores.
 template <bool from_packed, bool to_packed>
 void copy_cells(const Slab &source, const double *from, const Slab &target, double *to) {
     const std::size_t from_stride = from_packed ? 1 : source.cell_stride;

@@ -1,5 +1,5 @@
-// A rank's block of cells with a layer of ghost cells around it, and the slabs of one cell's
-// thickness that neighbours exchange. Owns nothing; every rank computes the same for any rank.
+// A rank's block of cells with a layer of ghost cells around it, and the slabs, one cell thick,
+// that neighbours exchange. Owns nothing; every rank computes the same for any rank.
 #pragma once
 
 #include "common/decomposition.hpp"
@@ -24,9 +24,9 @@ struct Extent {
 
 Extent extent_of(const apps::Box &box);
 
-// All that a rank has: two fields of several variables in one run of memory. The distance of two
-// variables is whole lines of the cache and not near a multiple of a page, or a cell would share
-// its place in every cache with its successor in the other field.
+// All cells of a rank: two fields of several variables in one run of memory. The distance between
+// two variables is a whole number of cache lines and not near a multiple of a page; otherwise a
+// cell and its successor in the other field would share their place in every cache.
 struct Layout {
     Extent extent;
     std::size_t variables = 0;
@@ -45,20 +45,20 @@ struct Slab {
     std::size_t row_cells = 0, rows = 0;
     std::size_t cell_stride = 1, row_stride = 0;
     std::size_t cells() const { return row_cells * rows; }
-    // The cells lie one behind the other.
+    // The cells are contiguous.
     bool is_one_run() const { return cell_stride == 1 && (rows == 1 || row_stride == row_cells); }
 };
 
-// Own cells alone, or with the ghost cells of the directions before: x has none, y those of x, z
-// those of x and y. Wide slabs, exchanged in the order x, y, z, fill edges and corners too.
+// Narrow: own cells only. Wide: with the ghost cells of the directions before: x has none, y those
+// of x, z those of x and y. Wide slabs, exchanged in the order x, y, z, fill edges and corners too.
 enum class Width { narrow, wide };
 
 // The outermost own cells at a side, and the ghost cells beyond it.
 Slab inner_slab(const Extent &extent, apps::Side side, Width width);
 Slab outer_slab(const Extent &extent, apps::Side side, Width width);
 
-// Between a block and a buffer, and between two blocks. `from` and `to` are where cell 0 of the
-// block, or of the buffer, is; slabs of the same rows.
+// Copies between a block and a buffer, and between two blocks. `from` and `to` point to cell 0 of
+// the block or buffer. Both slabs have the same rows.
 void pack(const Slab &slab, const double *from, double *to);
 void unpack(const Slab &slab, const double *from, double *to);
 void copy(const Slab &source, const double *from, const Slab &target, double *to);

@@ -1,5 +1,5 @@
-// Rows of cells, written so that the compiler takes several cells at once. The
-// stencils with diagonals add up the rows around a cell first and then three neighbours of that.
+// Rows of cells, written so that the compiler vectorizes over cells. The stencils with diagonals
+// first add up the rows around a cell, then three neighbours of that sum.
 #include "stencil.hpp"
 
 #include <vector>
@@ -61,8 +61,8 @@ const double *row_beyond(const OuterRows &rows, std::size_t index, const double 
     return rows.first != nullptr ? rows.first + index * rows.stride : ghost;
 }
 
-// Calls compute(the rows around one in the old field, its own cells in the new one) for every row.
-// The row's ghost cells are filled before, and its new ends are put where they belong after.
+// Calls compute(the rows around a row in the old field, the row's own cells in the new field) for
+// every row. It fills the row's ghost cells before, and stores the row's new ends in `ends` after.
 template <typename Compute>
 void for_each_row(const Extent &extent, double *from, double *to, Sides sides,
                   const Compute &compute) {
@@ -87,8 +87,8 @@ void for_each_row(const Extent &extent, double *from, double *to, Sides sides,
     }
 }
 
-// How many of the points around a cell lie in the grid, by how many of the three along each axis
-// do.
+// The number of points around a cell that lie in the grid; x, y and z are how many of the three
+// points along that axis lie in it.
 double points_inside(Stencil stencil, int x, int y, int z) {
     switch (stencil) {
         case Stencil::points5:
@@ -103,7 +103,7 @@ double points_inside(Stencil stencil, int x, int y, int z) {
     return x * y * z;
 }
 
-// Eight sums at once: one alone would wait for each addition.
+// Eight sums at once: a single sum would wait for each addition.
 double sum_of_row(const double *cells, std::size_t count) {
     constexpr std::size_t width = 8;
     std::array<double, width> sums{};
@@ -124,7 +124,7 @@ int inside_along(std::size_t at, std::size_t length, bool lower_is_outer, bool u
     return 3 - (lower_is_outer && at == 1 ? 1 : 0) - (upper_is_outer && at == length ? 1 : 0);
 }
 
-// The amount that the cells of a row give to the outside, times the number of points.
+// The amount that the cells of a row lose to the outside, times the number of points.
 double flux_of_row(Stencil stencil, const double *row, std::size_t nx, const OuterSides &outer,
                    int y, int z) {
     const auto lost = [=](int x) {

@@ -1,8 +1,8 @@
-// Which way a slab takes with Sennit, or in a shared window: read where it lies (with notified
-// puts: put into the peer's ghost cells), or packed by its owner first. The table comes from
-// measurements with channels (docs/results/zcom/ghost, the file ways.jsonl): the way with the
-// shorter whole step, and where the steps are alike, as between two sizes that were measured, that
-// with the shorter exchange. A test compares the two.
+// The way of a slab with Sennit, or in a shared window: read in place (with notified puts: put into
+// the peer's ghost cells), or packed by its owner first. The table comes from measurements with
+// channels (docs/results/zcom/ghost, the file ways.jsonl). It has the way with the shorter whole
+// step, and the way with the shorter exchange if the steps are alike, as at a size between two
+// measured sizes. A test compares the two.
 #pragma once
 
 #include "halo.hpp"
@@ -15,8 +15,8 @@ namespace ghost {
 
 enum class Way { direct, packed };
 
-// A slab across x, y, z whose cells of a variable are at least the first number and fewer than the
-// second is packed.
+// A slab across x, y or z is packed if its cells per variable are at least the first number and
+// fewer than the second.
 struct Packed {
     std::size_t from, below;
 };
@@ -27,7 +27,7 @@ constexpr Way better_way(std::size_t axis, std::size_t cells) {
     return cells >= kPacked[axis].from && cells < kPacked[axis].below ? Way::packed : Way::direct;
 }
 
-// What `mode`, a value of --faces, says of such a slab.
+// The way that `mode`, a value of --faces, gives to such a slab.
 inline Way way_of(const std::string &mode, std::size_t axis, std::size_t cells) {
     if (mode == "chosen") return better_way(axis, cells);
     return mode == "packed" ? Way::packed : Way::direct;
@@ -38,12 +38,12 @@ constexpr const char *name_of(Way way) {
 }
 
 // A slab across x is packed by the step that computes it, so its buffer holds both fields and all
-// variables; another one is packed in the exchange, and its buffer holds one message.
+// variables. Any other slab is packed in the exchange, and its buffer holds one message.
 constexpr bool is_packed_by_step(Way way, const Link &link) {
     return way == Way::packed && apps::axis_of(link.side) == 0;
 }
-// Where no edge is needed before, the neighbour's step reads a slab by its rows where they are, in
-// the field or in the buffer. Single cells are copied into the ghost cells.
+// If edges are not needed, the neighbour's step reads a slab by rows in place, in the field or in
+// the buffer. A direct slab across x has single cells, not rows: it is copied into the ghost cells.
 inline bool is_read_by_step(Way way, const Link &link, const Domain &domain) {
     return !domain.is_wide() && (way == Way::packed || apps::axis_of(link.side) != 0);
 }
@@ -52,7 +52,7 @@ inline std::size_t buffer_cells(Way way, const Link &link, const Domain &domain)
         is_packed_by_step(way, link) ? 2 * domain.layout.variables : domain.together;
     return variables * link.inner.cells();
 }
-// Where in the buffer a message begins.
+// The offset of a message in the buffer.
 inline std::size_t message_at(Way way, const Link &link, const Domain &domain, int field,
                               std::size_t first) {
     if (!is_packed_by_step(way, link)) return 0;
@@ -60,7 +60,7 @@ inline std::size_t message_at(Way way, const Link &link, const Domain &domain, i
     return before * link.inner.cells();
 }
 
-// Where the rows of a variable are for a step. `theirs` is the peer's cells, or its buffer.
+// The place of a variable's rows for a step. `theirs` is the peer's cells, or its buffer.
 struct Source {
     const double *theirs;
     int field;

@@ -3,8 +3,8 @@
 
     python3 apps/ghost/study/all.py [--realtime] [--bin build/bin] [--out docs/results/zcom/ghost] [--quick]
 
-Takes some fourteen minutes on 2 processors; --quick takes half a minute and shows only that everything works. Where matplotlib
-is missing the plots are left out, which is said.
+Takes some fourteen minutes on 2 processors; --quick takes half a minute and shows only that everything works. If matplotlib is
+missing, the plots are left out and a message says so.
 """
 import os
 
@@ -22,7 +22,7 @@ def main():
     arguments = parser.parse_args()
     common = ["--bin", arguments.bin, "--out", arguments.out] + ["--realtime"] * arguments.realtime
     common += ["--quick"] * arguments.quick
-    # In its own number of rounds, and twice: what it is for, it tells from the middle half of all of them.
+    # ways.py has its own number of rounds and runs twice: it judges by the middle half of the rounds of both runs.
     run_script(os.path.join(HERE, "ways.py"), *common)
     run_script(os.path.join(HERE, "ways.py"), "--append", *common)
     if arguments.rounds:

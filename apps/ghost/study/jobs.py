@@ -1,4 +1,4 @@
-"""What the drivers of the study share: the programs that are compared, and running them in turns."""
+"""The code that the drivers of the study share: the compared programs, and running them in turn."""
 import collections
 import json
 import os
@@ -14,7 +14,8 @@ RESULTS = os.path.join("zcom", "ghost")
 AXES = "xyz"
 METHODS = {"svaf": "one variable in an exchange (SVAF)", "bspma": "all variables in an exchange (BSPMA)"}
 PARTS = ("pack", "send", "wait", "receive", "unpack")
-# A program: MPI or None for Sennit, whether by MPI's shared memory, whether by Sennit's notified puts and not its channels.
+# A program: the MPI, or None for Sennit; whether it uses MPI's shared memory; whether it uses Sennit's notified puts and not
+# channels.
 Kind = collections.namedtuple("Kind", "mpi shared notified", defaults=(False, False))
 CHANNELS, NOTIFIED = Kind(None), Kind(None, notified=True)
 # Ways to exchange slabs, the default first.
@@ -23,8 +24,8 @@ FACES = {CHANNELS: ("chosen", "direct", "packed"),
          **{Kind(mpi): ("packed", "datatype", "isend") for mpi in LAUNCHERS},
          **{Kind(mpi, True): ("chosen", "direct", "packed") for mpi in LAUNCHERS}}
 
-# Long messages of an MPI are copied once, by the kernel; these settings make it copy twice, through shared memory, which
-# some sizes like better.
+# By default the kernel copies an MPI's long messages once. These settings make the MPI copy twice, through shared memory, which is
+# faster for some sizes.
 NO_KERNEL = {"openmpi": {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, "mpich": {"UCX_TLS": "posix,self"}}
 
 # One program with one way to exchange slabs; `tuned` is with NO_KERNEL.
@@ -42,7 +43,7 @@ def program_of(mpi, shared, notified):
 
 
 def is_of(row, kind):
-    """Whether a row of a file is of that kind of program; files from before there were notified puts do not say."""
+    """Whether a row of a file is of that kind of program; older files do not have the key of notified puts."""
     return (row["mpi"], row["shared"], row.get("notified", False)) == kind
 
 
@@ -57,7 +58,7 @@ def label_of(row):
 
 
 def words_of(subject, ranks, arguments):
-    """The words that start it, or None where it or its launcher is not there."""
+    """The words that start it, or None if it or its launcher is missing."""
     words = runs.launch_words(arguments, subject.mpi, ranks, program_of(subject.mpi, subject.shared, subject.notified))
     return None if words is None else [*words, "--faces", subject.faces]
 
@@ -73,7 +74,7 @@ def solve(words, steps, options, limit_s, environment=None):
 
 
 def choose_steps(words, options, arguments):
-    """As many steps as take about `--run-seconds`, by a short run; None when even that takes too long."""
+    """The number of steps that take about `--run-seconds`, from a short run; None if even that takes too long."""
     if arguments.steps:
         return arguments.steps
     pilot = solve(words, 3, options, arguments.limit)
@@ -81,8 +82,8 @@ def choose_steps(words, options, arguments):
 
 
 def record_of(results):
-    """Medians over the rounds. Of a step: `exchange` and its parts are the mean over ranks of each rank's median step,
-    computing is that of the slowest rank; step_us is the whole, from beginning to end."""
+    """Medians over the rounds. Of a step: `exchange` and its parts are the mean over ranks of each rank's median step; `compute`
+    is the slowest rank's; step_us is the whole step."""
     first = results[0]
     record = {key: first[key] for key in ("subject", "cells", "ranks_grid", "method", "variables", "stencil", "way_x",
                                           "way_y", "way_z")}
@@ -100,8 +101,8 @@ def record_of(results):
 
 
 def compare(subjects, ranks, options, arguments):
-    """Runs all of them in turns and yields a record for each. All must find the same field, or the driver ends. Who has
-    run for `--budget` seconds takes no more turns."""
+    """Runs all of them in turn and yields a record for each. All must find the same field, or the driver ends. A subject that
+    has run for `--budget` seconds takes no more turns."""
     starts = {}
     for subject in subjects:
         words = words_of(subject, ranks, arguments)

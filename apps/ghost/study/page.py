@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the page of the study from the files of its drivers: python3 apps/ghost/study/page.py [--check] [FOLDER]
 
-Writes FOLDER/README.md (docs/results/zcom/ghost). With --check it compares instead, exit status 1 if they differ. What is
-said of this machine is computed; what is said of the thesis is written here.
+Writes FOLDER/README.md (docs/results/zcom/ghost). With --check it compares instead, exit status 1 if they differ. Statements about
+this machine are computed; statements about the thesis are written here.
 """
 import os
 import statistics
@@ -27,7 +27,7 @@ defaults. Here more ranks share few processors. `apps/ghost/study/page.py` write
 **Times** are µs a step: medians over the rounds of each rank's median step. Exchange and its parts: mean over ranks. Computing: slowest rank.
 **Ratios** are to Sennit's channels. SVAF exchanges one variable at a time, BSPMA all five. The stencil has 7 points."""
 
-# What the thesis says of each figure.
+# The thesis' statement about each figure.
 THESIS = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "the same.",
           "parts": "ZCom is ahead in each part."}
 
@@ -37,7 +37,7 @@ def measured(rows):
 
 
 def ratios(rows, key, place, shared=False):
-    """[(mpi, ratio)]: for each place, each MPI's best way of send and receive, or its shared memory, to Sennit."""
+    """[(mpi, ratio)]: for each place, each MPI's fastest way of send and receive (or its shared memory) relative to Sennit."""
     return [(row["mpi"], row[key] / base[key]) for _, base, row in targets.fastest_of_each(rows, key, place, shared)]
 
 
@@ -47,13 +47,13 @@ def spread_text(values):
 
 
 def notified_ratios(rows, key, place):
-    """Those of Sennit's notified puts, where they were measured."""
+    """The ratios of Sennit's notified puts, where they were measured."""
     base = {tuple(row[name] for name in place): row[key] for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)}
     return [row[key] / base[tuple(row[name] for name in place)] for row in measured(rows) if jobs.is_of(row, jobs.NOTIFIED) and row["ranks"] > 1]
 
 
 def claims(lines):
-    """A table of lines (name, rows, key, place, whether of shared memory): each MPI's best way, and notified puts."""
+    """A table of lines (name, rows, key, place, whether of shared memory): each MPI's fastest way, and notified puts."""
     cells = []
     for name, rows, key, place, shared in lines:
         found = ratios(rows, key, place, shared)
@@ -99,7 +99,7 @@ Ratios to Sennit's channels, exchange/step:
 
 
 def best_cell(rows, base):
-    """The fastest of these ways, with its name where there are several."""
+    """The fastest of these ways, with its name if there are several."""
     best = min(rows, key=lambda row: row["exchange_us"], default=None)
     return ratio_cell(best, base, "exchange_us") + (f" {best['faces']}{'†' if best['tuned'] else ''}" if len(rows) > 1 else "")
 
@@ -152,7 +152,7 @@ def range_text(packed_range):
 
 
 def cells_of_ways(direct, packed):
-    """Of one size: step and exchange, direct to packed."""
+    """The cells of one size: step and exchange, direct relative to packed."""
     low, middle, high = ways.ratios_of(direct, packed, "step_us")
     return f"{middle:.2f} ({low:.2f}–{high:.2f}); {ways.ratios_of(direct, packed, 'exchange_us')[1]:.2f}"
 
@@ -162,7 +162,7 @@ def runs_of(head):
 
 
 def runs_text(rows, stands):
-    """What each run by itself would have chosen, where there are several."""
+    """The choice that each run alone would give, if there are several runs."""
     numbers = sorted({row["run"] for row in rows})
     if len(numbers) < 2:
         return "The file has one run."

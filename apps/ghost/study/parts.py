@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Figure 5.7: what an exchange consists of, with Sennit and with MPI in each of its ways.
+"""Figure 5.7: the parts of an exchange, with Sennit and with MPI in each of its ways.
 
     python3 apps/ghost/study/parts.py [--realtime] [--out docs/results/zcom/ghost]
 
-Writes parts.jsonl. Two ranks, the grid cut along x, y or z, 5 variables. A barrier stands before each exchange (--barrier), so that
-none waits for the computing of the other.
+Writes parts.jsonl. Two ranks, the grid cut along x, y or z, 5 variables. A barrier precedes each exchange (--barrier), so no rank
+waits for the other's computation.
 """
 import os
 
@@ -17,7 +17,7 @@ GRIDS = {"x": "2,1,1", "y": "1,2,1", "z": "1,1,2"}
 
 def rows(arguments, command):
     yield jobs.head_of("5.7", command, arguments.realtime)
-    # By hand is by hand, whichever MPI the window comes from.
+    # The program with shared memory by hand is the same, whichever MPI the window comes from.
     subjects = [jobs.default_of(kind) for kind in (jobs.CHANNELS, jobs.NOTIFIED, jobs.Kind("openmpi", True))]
     for mpi in jobs.LAUNCHERS:
         subjects += [jobs.Subject(mpi, False, faces) for faces in ("packed", "datatype")]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Draws the figures of the study from the files of its drivers: python3 apps/ghost/study/plots.py [FOLDER]
 
-Writes figure-5.5.png to figure-5.7.png and ways.png into the folder, for those files that are there. Exit status 77
-without matplotlib.
+Writes figure-5.5.png to figure-5.7.png and ways.png into the folder, for those files that exist. Exit status 77 without matplotlib.
 """
 import os
 
@@ -19,7 +18,7 @@ def spread(row, key):
 
 
 def figure_scaling(folder, kind):
-    """Time of a step, and of its exchanges, by ranks; a line of axes for each method."""
+    """Time of a step, and of its exchanges, by ranks; a row of axes for each method."""
     _, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
     figure, axes = charts.new(2, len(jobs.METHODS), height=0.8 * charts.HEIGHT_IN)
     found = [(method, key) for method in jobs.METHODS for key in ("step_us", "exchange_us")]
@@ -36,7 +35,7 @@ def figure_scaling(folder, kind):
 
 
 def figure_parts(folder):
-    """Stacked bars: axes for each size and method, a group for each axis that is cut."""
+    """Stacked bars: axes for each size and method, a group for each axis along which the grid is cut."""
     _, rows = jobs.read_lines(os.path.join(folder, parts.FILE))
     sides = sorted({row["side"] for row in rows})
     figure, axes = charts.new(len(sides), len(jobs.METHODS), height=1.1 * charts.HEIGHT_IN)

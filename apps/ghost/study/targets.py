@@ -1,7 +1,7 @@
-"""What was to be reached, and whether it was: a section of the page, computed from the files of results. Called by page.py.
+"""The targets and whether they were met: a section of the page, computed from the files of results. Called by page.py.
 
-An exchange of each MPI by send and receive, in the fastest of its ways, against that with Sennit's channels as `chosen`, at
-every point that was measured.
+Compares an exchange of each MPI by send and receive, in its fastest way, with an exchange by Sennit's channels as `chosen`, at
+every measured point.
 """
 import os
 
@@ -15,8 +15,8 @@ TARGET = 2
 
 
 def fastest_of_each(rows, key, place, shared=False):
-    """[(place, base, row)]: at each place the row of each MPI's fastest way of send and receive, or of its shared memory,
-    and Sennit's channels."""
+    """[(place, base, row)]: at each place the row of each MPI's fastest way of send and receive, or of its shared memory, and
+    the row of Sennit's channels."""
     found, by_place = [], {}
     for row in rows:
         if "more_than_s" not in row:
@@ -31,8 +31,8 @@ def fastest_of_each(rows, key, place, shared=False):
 
 
 def waits(kind, rows, cores):
-    """{place: us} that a rank waits for the others on its processor to compute, however short the exchange: reckoned by the
-    computing of ranks with a processor each."""
+    """{place: us} for which a rank waits until the others on its processor have computed, however short the exchange: estimated
+    from the computing time of ranks that have their own processor."""
     apart = {row["method"]: row["compute_us"] for row in rows if row["ranks"] == cores and jobs.is_of(row, jobs.CHANNELS)}
     found = {}
     for ranks, method in {(row["ranks"], row["method"]) for row in rows if row["ranks"] > cores and row["method"] in apart}:
@@ -42,7 +42,7 @@ def waits(kind, rows, cores):
 
 
 def figures(folder):
-    """(figure, what a place is, [(place, base, row)], waits()) of each file that is there; of more ranks than one."""
+    """(figure, text of a place, [(place, base, row)], waits()) of each file that exists, for more than one rank."""
     for kind, figure in scaling.FIGURES.items():
         path = os.path.join(folder, f"{kind}.jsonl")
         if os.path.exists(path):
@@ -88,7 +88,7 @@ ratio if Sennit's exchange took only this wait, which is estimated from ranks wi
 
 
 def changed_text(row):
-    """Of a row of figure 5.7: another way that the table has by now."""
+    """For a row of figure 5.7: the way that the table has now, if it is another one."""
     if "axis" not in row:
         return ""
     now = "packed" if ways.is_packed(ways.table()[row["axis"]], row["side"] ** 2) else "direct"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""With Sennit: slabs that the neighbour reads where they lie, against slabs that their owner packs first, by size.
+"""With Sennit: slabs that the neighbour reads in place, against slabs that their owner packs first, by size.
 
     python3 apps/ghost/study/ways.py [--realtime] [--append] [--out docs/results/zcom/ghost]
 
-Writes ways.jsonl. Two ranks, the grid cut along x, y or z, blocks of 48 x S x S cells and the like, so that a slab has S x S.
-The table in ways.hpp is made from it: `better_range()` finds where packing is the better choice.
+Writes ways.jsonl. Two ranks, the grid cut along x, y or z, blocks of 48 x S x S cells, with 48 along the cut, so that a slab has S
+x S cells. The table in ways.hpp is made from it: `better_range()` finds the sizes at which packing is the better choice.
 """
 import os
 import re
@@ -21,7 +21,7 @@ TABLE = os.path.join(jobs.HERE, "..", "ways.hpp")
 
 
 def rows(arguments, command, before=None):
-    """The lines of the file; with `before`, (head, rows) of one that is there, those of another run behind it."""
+    """The lines of the file. `before` is (head, rows) of an existing file: the rows of another run follow them."""
     head = jobs.head_of("", command, arguments.realtime)
     if before is None:
         yield head
@@ -40,29 +40,29 @@ def rows(arguments, command, before=None):
 
 
 def ratios_of(direct, packed, key):
-    """[lower quartile, median, upper quartile] of direct to packed, round by round: both run in each, so changes
-    between rounds, for example of the host's placement of processors, affect both."""
+    """[lower quartile, median, upper quartile] of the ratio of direct to packed, round by round. Both run in each round, so
+    changes between rounds, for example of the host's placement of processors, affect both."""
     ratios = sorted(a / b for a, b in zip(direct[key + "_rounds"], packed[key + "_rounds"]))
     lower, upper = runs.quartiles_of(ratios)
     return [lower, statistics.median(ratios), upper]
 
 
 def differs(direct, packed, key):
-    """Whether the two ways differ by more than the spread: one is ahead all through the middle half of the rounds."""
+    """Whether the two ways differ by more than the spread: one is faster in the whole middle half of the rounds."""
     lower, _, upper = ratios_of(direct, packed, key)
     return lower > 1 or upper < 1
 
 
 def decided_by(direct, packed):
-    """What chooses between the two: the whole step, which the user sees, exchange and computing and all. A slab that is
-    read where it lies takes lines of the cache from their owner, whose next step shows it; one that is packed costs a
-    copy. Where the steps are alike it is the exchange, for which a rank waits. None: they are alike in both."""
+    """The key that decides between the two ways. First the whole step, which the user sees: a slab read in place takes cache
+    lines from its owner, whose next step is then slower; a packed slab costs a copy. If the steps are alike, the exchange
+    decides, because a rank waits for it. None: both are alike."""
     return next((key for key in ("step_us", "exchange_us") if differs(direct, packed, key)), None)
 
 
 def pairs_of(found, axis):
-    """[(cells of a slab, row of direct, row of packed)] in the order of size, with the rounds of all runs one after the
-    other, in which the two stay beside each other."""
+    """[(cells of a slab, row of direct, row of packed)] ordered by size, with the rounds of all runs one after another; rounds
+    of the two ways stay paired."""
     pairs = {}
     for row in found:
         if row["axis"] == axis and "more_than_s" not in row:
@@ -72,7 +72,7 @@ def pairs_of(found, axis):
 
 
 def joined(both):
-    """Of the pairs of all runs one pair."""
+    """Joins the pairs of all runs into one pair."""
     for faces in ("direct", "packed"):
         mine = [pair[faces] for pair in both]
         row = {**mine[0], **{key: statistics.median(one[key] for one in mine) for key in mine[0] if key == "compute_us"}}
@@ -87,8 +87,8 @@ def other_of(faces):
 
 
 def better_range(pairs):
-    """(from, below): the cells of slabs for which packing is the better choice; below None: any more. (0, 0): never. It
-    loses least where the step decides, and among those that lose the same, least where the exchange does."""
+    """(from, below): the numbers of cells of slabs for which packing is the better choice; below None: no upper limit. (0, 0):
+    never. The range loses least where the step decides, and among equals least where the exchange decides."""
     sizes = [cells for cells, _, _ in pairs]
     ranges = [(0, 0), *((start, end) for at, start in enumerate(sizes) for end in (*sizes[at + 1:], None))]
 
@@ -100,7 +100,7 @@ def better_range(pairs):
 
 
 def wrong_sizes(packed_range, pairs):
-    """The cells of slabs for which the range says another way than the best range, and the two ways differ."""
+    """The slab sizes for which the range and the best range differ, if the two ways differ there."""
     best = better_range(pairs)
     return [cells for cells, direct, packed in pairs
             if decided_by(direct, packed) and is_packed(packed_range, cells) != is_packed(best, cells)]
@@ -112,7 +112,7 @@ def is_packed(packed_range, cells):
 
 
 def table():
-    """{axis: (from, below)}, what stands in ways.hpp."""
+    """{axis: (from, below)}, the table in ways.hpp."""
     with open(TABLE, encoding="utf-8") as file:
         found = re.search(r"kPacked\{\{(.*?)\}\};", file.read(), re.DOTALL).group(1)
     ranges = re.findall(r"\{(\w+), (\w+)\}", found)

@@ -19,7 +19,7 @@ STENCILS = ("5", "7", "9", "27")
 METHODS = tuple(jobs.METHODS)
 SENNIT = (jobs.CHANNELS, jobs.NOTIFIED)
 
-# Says what each rank ends with, which launchers do not show.
+# Prints the exit status of each rank, which launchers do not show.
 EACH_STATUS = ("sh", "-c", '"$@"; echo "ended with $?"', "sh")
 
 
@@ -31,7 +31,7 @@ def programs(arguments):
 
 
 def execute(arguments, key, ranks, options, around=(), environment=None):
-    """The finished process; `around` is put between the launcher and the program."""
+    """Returns the finished process; `around` is put between the launcher and the program."""
     words = runs.launch_words(arguments, key[0], ranks, jobs.program_of(*key))
     need(words is not None, f"{jobs.program_of(*key)} or its launcher is not in {arguments.bin}")
     return harness.execute([*words[:-1], *around, words[-1], *options], environment)
@@ -48,14 +48,14 @@ def run(arguments, key, ranks, options, environment=None):
 
 
 def expected_fields(arguments):
-    """The hash of what a rank alone finds, for each stencil: it exchanges nothing."""
+    """The hash of the field that one rank computes alone, for each stencil: it exchanges nothing."""
     found = {stencil: run(arguments, jobs.CHANNELS, 1, [*UNEVEN, "--stencil", stencil])["field_hash"] for stencil in STENCILS}
     need(len(set(found.values())) == len(STENCILS), f"stencils should differ: {found}")
     return found
 
 
 def compare(arguments, expected, cases):
-    """`cases`: (key, ranks, stencil, words); all must give the field of a rank alone and conserve the sums."""
+    """`cases`: (key, ranks, stencil, words); all must give the field of one rank and conserve the sums."""
     for key, ranks, stencil, words in cases:
         result = run(arguments, key, ranks, [*UNEVEN, "--stencil", stencil, *words])
         what = f"{jobs.program_of(*key)} on {ranks} ranks, {stencil} points, {' '.join(words)}"
@@ -65,7 +65,7 @@ def compare(arguments, expected, cases):
 
 
 def compare_on(arguments, numbers):
-    """Methods, stencils and ways to exchange change from one run to the next, so that each is there with each library."""
+    """Methods, stencils and ways to exchange change from one run to the next, so that each is used with each library."""
     cases = []
     for key in programs(arguments):
         for turn, ranks in enumerate(numbers):
@@ -83,14 +83,15 @@ def fields_are_the_same_to_the_bit(arguments):
 
 @test
 def fields_are_the_same_to_the_bit_on_more_ranks(arguments):
-    """As above, where ranks wait for processors and a rank has several neighbours."""
+    """Breaks when a slab comes from the wrong place, too early or not at all, if ranks share processors and have several
+    neighbours."""
     compare_on(arguments, (1, 2, 3, 4, 8))
 
 
 @test
 def a_rank_that_is_held_up_reads_what_was_put_for_it(arguments):
-    """Breaks when a neighbour overwrites what a rank has not read yet. All share one processor, so that now and then a rank
-    is held up in its step while the others go on as far as they may."""
+    """Breaks when a neighbour overwrites cells that a rank has not read yet. All ranks share one processor, so now and
+    then a rank is delayed in its step while the others run ahead as far as they may."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     box = ["--scaling", "strong", "--size", "60,20,20", "--steps", "200", "--sum-every", "1000"]
     expected = run(arguments, jobs.CHANNELS, 1, box)["field_hash"]
@@ -103,21 +104,22 @@ def a_rank_that_is_held_up_reads_what_was_put_for_it(arguments):
 
 @test
 def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
-    """As above, with everything combined on grids that cut each axis alone and all together."""
+    """Breaks when a slab comes from the wrong place, too early or not at all: all combinations, on grids that cut each
+    axis alone and all together."""
     expected = expected_fields(arguments)
     compare(arguments, expected, [
         (key, ranks, stencil, ["--method", method, "--faces", faces, "--ranks-grid", grid])
         for key in programs(arguments) for turn, (grid, ranks) in enumerate(GRIDS) for number, stencil in enumerate(STENCILS)
         for method in METHODS for faces in jobs.FACES[key]
-        # An MPI takes a while to start, and with more ranks than processors a second: a part of the runs is enough.
+        # An MPI starts slowly, and takes a second with more ranks than processors: a part of the runs is enough.
         if key[0] is None or (ranks <= 2 and (turn + number) % 2 == 0)
         or (ranks > 2 and stencil == ("7" if ranks == 4 else "27") and faces != "isend")])
 
 
 @test
 def no_step_of_the_notified_variant_has_a_barrier(arguments):
-    """Breaks when a step synchronises all ranks, or a step calls what it need not. With --barrier
-    there is one before each exchange: this finds it."""
+    """Breaks when a step synchronises all ranks, or when a step makes needless calls. --barrier adds a barrier before each
+    exchange: the test detects it."""
     few, many = 3, 8
     for grid, ranks, sides, stencil in (("2,1,1", 2, 2, "7"), ("2,2,1", 4, 8, "27")):
         for faces, barrier in *((faces, []) for faces in jobs.FACES[jobs.NOTIFIED]), ("chosen", ["--barrier"]):
@@ -133,7 +135,7 @@ def no_step_of_the_notified_variant_has_a_barrier(arguments):
             need(found.pop("sennit_put_notify", 0) == (many - few) * sides, what)
             direct = found.pop("sennit_put_strided", 0)
             need(direct == {"direct": (many - few) * sides, "packed": 0}.get(faces, direct), what)
-            # One of each in a phase, of which there are as many as axes with neighbours, or one.
+            # One wait and one reset per phase. There are as many phases as axes with neighbours, or one.
             need(found.keys() == {"sennit_signal_wait", "sennit_signal_reset"} and len(set(found.values())) == 1, what)
 
 
@@ -152,7 +154,7 @@ def a_sum_that_is_not_conserved_ends_every_rank(arguments):
 
 @test
 def bad_input_ends_every_rank_with_a_reason(arguments):
-    """Breaks when a rank goes on, waits for others, or ends with 0; or when the message does not name the cause."""
+    """Breaks when a rank continues, waits for others, or ends with 0; or when the message does not name the cause."""
     table = [
         (["--size", "-1,2,3"], "--size: -1 is not from 1"),
         (["--size", "8,8"], "is not X,Y,Z"),
@@ -172,12 +174,12 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
             need(result.stderr.count(expected) == 1, f"{name}: no '{expected}' in\n{result.stderr}")
 
 
-# Of an exchange no part has the clock's own readings, at its beginning and its end.
+# The clock readings at the beginning and the end of an exchange belong to no part.
 CLOCK_S = 0.25e-6
 
 
 def sums_that_are_wrong(result):
-    """What does not add up, or None. Totals of a rank are sums of its parts, so their means over the ranks are too."""
+    """The sum that is wrong, or None. Totals of a rank are sums of its parts, so their means over the ranks are too."""
     exchanges = result["steps"] * (1 if result["method"] == "bspma" else result["variables"])
     exchange, parts = result["exchange_s_mean"], sum(result[part + "_s_mean"] for part in jobs.PARTS)
     if not 0.9 * (exchange - CLOCK_S * exchanges) < parts <= exchange * (1 + 1e-9):
@@ -190,12 +192,12 @@ def sums_that_are_wrong(result):
 
 @test
 def the_report_adds_up(arguments):
-    """Breaks when a part of the exchange is counted twice or not at all, or a way is not what was asked for."""
+    """Breaks when a part of the exchange is counted twice or not at all, or a way is not the requested one."""
     for key in programs(arguments):
         for method in METHODS:
             for faces in jobs.FACES[key]:
                 words = ["--size", "40,40,40", "--steps", "60", "--method", method, "--ranks-grid", "2,1,1", "--faces", faces]
-                # Who is interrupted just there where nothing is counted has another try.
+                # Try again if a rank was interrupted at a point that no part counts.
                 for _ in range(3):
                     result = run(arguments, key, 2, words)
                     wrong = sums_that_are_wrong(result)
@@ -213,20 +215,21 @@ def the_report_adds_up(arguments):
 
 
 def copies(key, way, axis, is_wide):
-    """(whether an exchange packs, whether it unpacks) slabs across an axis that travel in this way."""
+    """(whether an exchange packs, whether it unpacks) for slabs across an axis that are sent in this way."""
     if way == "isend":
         return True, True
     if way == "packed":
-        # Across x the step packs; without diagonals the neighbour's step takes what is packed.
+        # Across x the step packs; without diagonals the neighbour's step reads the packed slab.
         return axis != "x", is_wide
-    # Derived datatypes and strided puts end in the ghost cells; who reads the neighbour's cells copies what its step does
-    # not take by rows.
+    # Derived datatypes and strided puts write to the ghost cells. A rank that reads the neighbour's cells copies those that
+    # its step does not read by rows.
     return False, (is_wide or axis == "x") and (key.mpi is None or key.shared) and not key.notified
 
 
 @test
 def packing_and_unpacking_are_counted_where_they_happen(arguments):
-    """Breaks when the time of one of them goes to another part, which no sum shows, or slabs travel in another way."""
+    """Breaks when the time of packing or unpacking is added to another part, which no sum shows, or when slabs are sent in
+    another way."""
     for key in programs(arguments):
         for axis, grid in (("x", "2,1,1"), ("y", "1,2,1")):
             for stencil in ("7", "27"):
@@ -241,7 +244,7 @@ def packing_and_unpacking_are_counted_where_they_happen(arguments):
 
 @test
 def a_rank_that_dies_ends_the_others(arguments):
-    """Breaks when the neighbours of a rank that is gone wait for it without end."""
+    """Breaks when the neighbours of a dead rank wait for it forever."""
     die = 'if [ "$SENNIT_RANK" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 3; fi; exec "$@"'
     for key in SENNIT:
         result = execute(arguments, key, 3,

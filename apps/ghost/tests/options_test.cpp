@@ -1,5 +1,5 @@
-// The command line, and the grid that follows from it. Breaks when a setting is ignored, a wrong
-// one taken, or weak scaling does not leave each rank what --size says.
+// Tests the command line, and the grid that follows from it. Breaks when a setting is ignored, when
+// a wrong one is accepted, or when weak scaling does not give each rank the cells of --size.
 #include "../options.hpp"
 
 #include "common/failure.hpp"

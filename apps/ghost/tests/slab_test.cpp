@@ -1,5 +1,6 @@
-// Where slabs lie. Breaks when a rank would send other cells than the neighbour's ghost cells stand
-// for, when an edge or a corner is not filled, or when a copy mixes up rows.
+// Tests the places of slabs. Breaks when a rank would send cells other than those that the
+// neighbour's ghost cells represent, when an edge or a corner is not filled, or when a copy mixes
+// up rows.
 #include "../slab.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ TEST(Slab, the_inner_one_is_own_cells_and_the_outer_one_their_neighbours_beyond)
     EXPECT_EQ(inner_slab(kExtent, apps::up, Width::wide).first, kExtent.at(0, 0, 4));
 }
 
-// Marks the ghost cells that are filled, in the order x, y, z.
+// Marks the ghost cells that are filled by slabs in the order x, y, z.
 std::vector<double> filled(Width width) {
     std::vector<double> cells(kExtent.cells());
     for (const apps::Side side : apps::kAllSides) {
@@ -64,7 +65,7 @@ TEST(Slab, narrow_ones_fill_faces_and_wide_ones_edges_and_corners_too) {
 }
 
 TEST(Slab, packing_and_unpacking_bring_every_cell_across) {
-    // A neighbour that is longer in its own direction, as shares are.
+    // A neighbour that is longer in the direction across the side, as shares may be.
     const Extent longer{6, 3, 4}, deeper{5, 4, 4}, higher{5, 3, 6};
     const Extent peers[] = {longer, deeper, higher};
     for (const Width width : {Width::narrow, Width::wide}) {

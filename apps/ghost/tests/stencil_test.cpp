@@ -1,6 +1,6 @@
-// The computing, compared with the definition cell by cell. Breaks when a neighbour is missed or
-// taken twice, when what leaves the grid is miscounted at a side, an edge or a corner, or when a
-// cell depends on the shape of its block.
+// Tests the computation against its definition, cell by cell. Breaks when a neighbour is missed or
+// counted twice, when the amount that leaves the grid is miscounted at a side, an edge or a corner,
+// or when a cell depends on the shape of its block.
 #include "../stencil.hpp"
 
 #include <gtest/gtest.h>

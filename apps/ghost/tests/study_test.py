@@ -23,7 +23,7 @@ FIGURES = ("figure-5.5.png", "figure-5.6.png", "figure-5.7.png", "ways.png")
 
 @test
 def the_table_of_ways_follows_the_measurements(arguments):
-    """Breaks when ways.hpp says of slabs of some size what was measured to be the worse, by more than the spread."""
+    """Breaks when ways.hpp chooses, for slabs of some size, the way that was measured to be slower by more than the spread."""
     del arguments
     path = os.path.join(RESULTS, ways.FILE)
     if not os.path.exists(path):
@@ -37,8 +37,8 @@ def the_table_of_ways_follows_the_measurements(arguments):
 
 
 def planted(step_us, exchange_us):
-    """Rows of direct and packed by size: (direct, packed) of each. From round to round everything grows by as much as the
-    ways differ, and between the two of a round there are 3 %, now this way and now that."""
+    """Rows of direct and packed by size: (direct, packed) of each. All times vary from round to round by as much as the ways
+    differ. The two times of a round differ by 3 %, in alternating directions."""
     def row(cells, at, step, exchange):
         noise = [(1 + 0.2 * (3 * turn % 8)) * (1 + 0.03 * (turn % 2 == at)) for turn in range(8)]
         return {"axis": "x", "slab_cells": cells, "run": 1, "faces": ("direct", "packed")[at], "compute_us": 1,
@@ -49,20 +49,20 @@ def planted(step_us, exchange_us):
 
 @test
 def a_wrong_table_of_ways_is_found(arguments):
-    """Breaks when the comparison passes a table that is the worse somewhere, or blames one for what is no difference."""
+    """Breaks when the comparison accepts a table that is worse at some size, or reports an error where there is no difference."""
     del arguments
-    # By the step: packed from 256 cells to 1024. The exchange says the reverse, and does not count.
+    # The step decides: packed from 256 cells to 1024. The exchange says the reverse, and does not count.
     pairs = planted([(10, 11), (20, 22), (50, 40), (90, 80), (200, 260), (900, 990)], [(2, 1), (2, 1), (1, 2), (1, 2), (2, 1), (2, 1)])
     need(ways.better_range(pairs) == (256, 4096), f"{ways.better_range(pairs)}")
     for table, wrong in (((256, 4096), []), ((200, 1025), []), ((0, 0), [256, 1024]), ((256, None), [4096, 16384]),
                          ((1, None), [16, 64, 4096, 16384]), ((64, 4096), [64]), ((1024, 4096), [256]), ((256, 1024), [1024])):
         need(ways.wrong_sizes(table, pairs) == wrong, f"{table}: {ways.wrong_sizes(table, pairs)} in the place of {wrong}")
-    # Steps within the spread: the exchange decides, but for 4096, where that is alike too.
+    # Steps within the spread: the exchange decides, except for 4096, where it is alike too.
     pairs = planted([(10, 10.1)] * 6, [(2, 1), (2, 1), (1, 2), (1, 2), (1, 1.01), (1, 2)])
     need(ways.better_range(pairs) == (16, 256), f"{ways.better_range(pairs)}")
     for table, wrong in (((1, 256), []), ((0, 0), [16, 64]), ((1, None), [256, 1024, 16384]), ((1, 1024), [256])):
         need(ways.wrong_sizes(table, pairs) == wrong, f"{table}: {ways.wrong_sizes(table, pairs)} in the place of {wrong}")
-    # Two runs that say the reverse of each other say nothing.
+    # Two runs with opposite results decide nothing.
     reverse = [{"axis": "x", "slab_cells": cells, "run": run, "compute_us": 1, "faces": faces, **{
         key + "_rounds": [10.0 if (faces == "direct") == (run == 1) else 20.0] * 8 for key in ("step_us", "exchange_us")}}
                for cells in (16, 64) for run in (1, 2) for faces in ("direct", "packed")]
@@ -77,7 +77,7 @@ def a_wrong_table_of_ways_is_found(arguments):
 
 @test
 def wrong_fields_and_runs_without_end_are_no_figures(arguments):
-    """Breaks when a driver takes a figure from programs that disagree, or waits for ever for one."""
+    """Breaks when a driver accepts a figure from programs that disagree, or waits forever for one."""
     keys = [f"{name}_step_median_us_{kind}" for name in ("exchange", "compute", *jobs.PARTS) for kind in ("mean", "max")]
     row = {"steps": 4, "loop_s": 1e-3, "subject": "x", "cells": [1], "ranks_grid": [1], "method": "svaf", "variables": 1,
            "stencil": 7, "way_x": "", "way_y": "", "way_z": "", **dict.fromkeys(keys, 1.0)}
@@ -145,7 +145,8 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
 
 @test
 def the_page_shows_which_targets_are_missed(arguments):
-    """Breaks when an exchange less than twice as fast is called met, a slower way of an MPI counts, or a miss is not listed."""
+    """Breaks when an exchange less than twice as fast counts as met, when a slower way of an MPI counts, or when a miss is not
+    listed."""
     del arguments
 
     def row(ranks, mpi, faces, exchange_us):
@@ -166,7 +167,7 @@ def the_page_shows_which_targets_are_missed(arguments):
         need([line[1:] for line in missed[:2]] == [["0 of 1 cases, least 1.98 ×", "**missed** at 1"]] * 2, f"{missed}")
         need([line[0].rsplit(": ", 1)[1] for line in missed[3:]] == ["2 ranks, SVAF", "8 ranks, SVAF"], f"{missed}")
         need(all(line[2] == "1.98 ×" and line[5] == "1.98 (wait 1.98)" for line in missed[3:]), f"{missed}")
-        # Four ranks on a processor: each waits while three others compute; with strong scaling each has a quarter of that.
+        # Four ranks on a processor: each waits while three others compute; with strong scaling each has a quarter of the work.
         need([line[3] for line in missed[3:]] == ["", "2.20 ×"], f"{missed}")
     strong = targets.waits("strong", [row(ranks, None, "chosen", 1) for ranks in (1, 2, 8)], 2)
     need(abs(strong.pop((8, "svaf")) - 3 * 0.3 / 4) < 1e-9 and not strong, f"{strong}")
@@ -180,7 +181,7 @@ def the_page_shows_which_targets_are_missed(arguments):
 
 @test
 def the_page_is_what_its_files_say(arguments):
-    """Breaks when the page was edited by hand, or measured again without it."""
+    """Breaks when the page was edited by hand, or was not written again after a measurement."""
     del arguments
     if not os.path.exists(os.path.join(RESULTS, "README.md")):
         raise harness.Skipped("nothing has been measured")
