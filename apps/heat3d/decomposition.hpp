@@ -1,4 +1,4 @@
-// Who owns which cells, by the names that all applications have for it.
+// Makes the names of common/decomposition.hpp available in heat3d.
 #pragma once
 
 #include "common/decomposition.hpp"

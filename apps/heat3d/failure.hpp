@@ -1,4 +1,4 @@
-// What goes wrong, by the names that all applications have for it.
+// Makes the exceptions of common/failure.hpp available in heat3d.
 #pragma once
 
 #include "common/failure.hpp"

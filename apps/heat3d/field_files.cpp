@@ -32,7 +32,7 @@ std::uint64_t payload_bytes(const Triple &cells) {
     return static_cast<std::uint64_t>(cells[0] * cells[1] * cells[2]) * kCellBytes;
 }
 
-// The box of one rank in one file. Runs of rows that follow each other in the file go out at once.
+// Writes the box of one rank to one file. Rows that are contiguous in the file are written at once.
 void write_box(File &file, std::uint64_t start, const Triple &all, const Box &box,
                const double *cells) {
     const bool whole_rows = box.cells[0] == all[0];
@@ -53,7 +53,8 @@ void write_box(File &file, std::uint64_t start, const Triple &all, const Box &bo
 }  // namespace
 
 std::string npy_head(const Triple &cells) {
-    // Format 1.0: magic, version, length of the description, which pads the head to 64 bytes.
+    // Format 1.0: magic, version, length of the description, which is padded to make the head a
+    // multiple of 64 bytes.
     std::string description =
         fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}, {}), }}", cells[2],
                     cells[1], cells[0]);

@@ -1,8 +1,8 @@
-// heat3d with MPI send and receive: persistent requests, receives posted first. A layer that lies
-// in one run is sent from where it is, and a layer across x is packed while it is computed; one
-// across y is packed (--layers packed) or described by a derived datatype (--layers datatype). With
-// --layers cells the single cells across x are described by one too, as codes of this kind do it.
-// The receiver computes from the buffer it received into, so nothing is ever unpacked.
+// heat3d with MPI send and receive: persistent requests, receives posted first. A contiguous layer
+// is sent from its place, and a layer across x is packed while it is computed. A layer across y is
+// packed (--layers packed) or described by a derived datatype (--layers datatype). With --layers
+// cells the single cells across x are also described by a datatype, as many such codes do. The
+// receiver computes from its receive buffer, so nothing is ever unpacked.
 #include "layer.hpp"
 #include "mpi_ranks.hpp"
 
@@ -65,7 +65,7 @@ void MpiExchange::open(const Decomposition &decomposition, const std::string &mo
         for (int field = 0; field < 2; ++field) {
             link.mine[field] = inner_layer(fields_[field].get(), shape, side);
         }
-        // Across x the step packs, across z nothing is to be packed.
+        // Across x the step packs; across z nothing needs packing.
         const int axis = axis_of(side);
         if ((axis == 0 && mode != "cells") || (axis == 1 && mode == "packed")) {
             link.packed.resize(layer.cells());
@@ -79,7 +79,7 @@ void MpiExchange::open(const Decomposition &decomposition, const std::string &mo
     }
 }
 
-// A message is tagged with the side of its sender that it left by.
+// The tag of a message is the side of the sender at which it leaves.
 void MpiExchange::make_requests(Link &link, const Shape &shape, int field) {
     const auto index = static_cast<std::size_t>(&link - links_.data());
     const int count = static_cast<int>(link.shape.cells());
@@ -105,7 +105,8 @@ void MpiExchange::make_requests(Link &link, const Shape &shape, int field) {
     MPI_Type_free(&type);
 }
 
-// One buffer serves both fields: a step fills it for the next exchange, when the last is over.
+// One buffer serves both fields: a step fills it for the next exchange after the last one has
+// ended.
 double *MpiExchange::ends(int, Side side) {
     const auto here = [side](const Link &link) { return link.side == side; };
     const auto link = std::find_if(links_.begin(), links_.end(), here);

@@ -31,8 +31,8 @@ namespace {
 
 constexpr std::size_t kLineBytes = 128;
 constexpr std::size_t kLineCells = kLineBytes / sizeof(double);
-// Not a multiple of a page, or a cell and its successor in the other field would compete for the
-// same place in every cache.
+// Not a multiple of a page; otherwise a cell and its successor in the other field would compete for
+// the same place in every cache.
 constexpr std::size_t kBetweenFieldsCells = 10 * kLineCells;
 
 std::string last_error() {
@@ -47,8 +47,8 @@ void check(sennit_status status) {
     throw Lost(sennit_initialized() != 0 ? fmt::format("rank {}: {}", sennit_rank(), why) : why);
 }
 
-// The data that each rank publishes besides its fields. One writer, many readers, so each group has
-// its own lines.
+// The data that each rank publishes besides its fields. It has one writer and many readers, so each
+// group has its own cache lines.
 struct alignas(kLineBytes) Shared {
     struct alignas(kLineBytes) Change {
         double value;
@@ -63,7 +63,7 @@ class SennitExchange final : public Exchange {
   public:
     SennitExchange() {
         check(sennit_init(nullptr));
-        // From here on the destructor does not run if this throws; main ends the program then.
+        // If the following code throws, the destructor does not run; main then ends the program.
         check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(Shared), kLineBytes, 0, &shared_));
         mine_ = static_cast<Shared *>(sennit_ptr(shared_));
         for (int rank = 0; rank < size(); ++rank) {
@@ -99,7 +99,7 @@ class SennitExchange final : public Exchange {
         LayerShape shape;
         Place place;      // of the layer in the neighbour's part of a field
         Layer theirs[2];  // the same as memory, per field; no cells if it cannot be reached
-        std::vector<double> copy;  // empty if the layers are read where they are
+        std::vector<double> copy;  // empty if the layers are read in place
     };
 
     template <typename Value>
@@ -116,12 +116,12 @@ class SennitExchange final : public Exchange {
     std::vector<const Shared *> shared_of_;  // by rank; null where only sennit_get reaches
 
     sennit_gptr segment_ = SENNIT_GPTR_NULL;
-    // A field's part of the segment: the cells, and the ends at west and at east, each long enough
-    // for any rank.
+    // A field's part of the segment: the cells, and the ends at west and at east. Each has the size
+    // that the largest rank needs.
     std::size_t most_cells_ = 0, most_ends_ = 0, field_distance_ = 0;
     double *own_ = nullptr;
     std::vector<Link> links_;
-    int parity_ = 0;  // of the step under way
+    int parity_ = 0;  // of the current step
 };
 
 template <typename Value>
@@ -198,7 +198,7 @@ void SennitExchange::open(const Decomposition &decomposition, const std::string 
     }
 }
 
-// Across x a neighbour's layer is in its packed ends, else in its cells.
+// Across x a neighbour's layer is in its packed ends, otherwise in its cells.
 Place SennitExchange::place_of(const Shape &theirs, Side side) const {
     if (axis_of(side) != 0) return inner_place(theirs, side);
     const LayerShape layer = layer_shape(theirs, side);
@@ -219,7 +219,7 @@ Layer SennitExchange::outer_layer(int field, Side side) {
 
 void SennitExchange::exchange_layers(int field) {
     // SYNC heat3d-step: pairs with the release in finish_step() of the neighbours, whose acquire
-    // side is the same barrier here: their cells are those of the step that it ended.
+    // side is the same barrier here: their cells are those of the step that the barrier ended.
     bool got = false;
     for (Link &link : links_) {
         if (link.copy.empty()) continue;
@@ -233,7 +233,7 @@ void SennitExchange::exchange_layers(int field) {
     if (got) check(sennit_flush_all(SENNIT_FOREVER));
 }
 
-// One get if the rows are contiguous, else one get a row.
+// One get if the rows are contiguous, else one get per row.
 void SennitExchange::get_layer(const Link &link, int field, double *to) const {
     const bool one_run = link.place.row_stride == static_cast<std::ptrdiff_t>(link.shape.row_cells);
     const std::size_t runs = one_run ? 1 : link.shape.rows;

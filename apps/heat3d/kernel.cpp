@@ -1,8 +1,8 @@
 // The kernel: a loop over rows, and one expression written once for a single cell and for a pack of
 // neighbouring cells. Packs are the compiler's own vectors of 16 bytes, the width that every x86-64
 // and AArch64 has: the loop keeps a maximum, which compilers vectorise only with an option that
-// ignores NaN. Built with contraction to fused multiply-add switched off, so that packs and single
-// cells round alike.
+// ignores NaN. Built without contraction to fused multiply-add, so that packs and single cells
+// round alike.
 #include "kernel.hpp"
 
 #include <cmath>
@@ -46,7 +46,7 @@ struct Around {
     Value west, east, south, north, down, up;
 };
 
-// How much a cell's temperature changes in this step.
+// The change of a cell's temperature in this step.
 template <bool varying, typename Value>
 inline Value change(Value t, const Around<Value> &around, const Stencil &s) {
     const double half_slope = 0.5 * s.slope;
@@ -64,7 +64,7 @@ inline Value change(Value t, const Around<Value> &around, const Stencil &s) {
            s.z * (q(around.down) + q(around.up) - twice);
 }
 
-// One time step, keeping the largest change seen.
+// One time step; keeps the largest change.
 template <bool measure, bool varying>
 class Stepper {
   public:
@@ -114,7 +114,7 @@ class Stepper {
         return changes;
     }
 
-    // A cell whose neighbours in x need not lie in its row.
+    // Computes a cell whose neighbours in x may lie outside its row.
     void end(const Row &row, double *__restrict to, std::size_t i, double west_of, double east_of) {
         const double changes = cells(row, to, i, west_of, east_of);
         if constexpr (measure) largest_ = larger(largest_, magnitude(changes));

@@ -1,5 +1,5 @@
-// The computing of one time step on one rank's block of cells. Compiled once; every program links
-// the same object, so that the ways of communication differ in nothing else.
+// The computation of one time step on one rank's block of cells. Compiled once; every program links
+// the same object, so the ways of communication differ in nothing else.
 //
 // Invariant: a cell's new temperature is one fixed expression of its own and its six neighbours'
 // old ones, whatever the block's shape, so any decomposition gives the same field to the bit.
@@ -11,9 +11,9 @@
 
 namespace heat3d {
 
-// A rank's block, without ghost cells, and the layers just outside its six sides. These may lie in
-// a buffer, in a neighbour's field, in the block itself (an insulated side mirrors it), or be one
-// row of constants seen with stride 0.
+// A rank's block, without ghost cells, and the layers just outside its six sides. A layer may lie
+// in a buffer, in a neighbour's field, in the block itself (an insulated side mirrors it), or be
+// one row of constants with stride 0.
 struct Block {
     Shape shape;
     const double *cells = nullptr;
@@ -30,9 +30,9 @@ struct Stencil {
     double slope = 0;
 };
 
-// Where the new temperatures go: a block of the same shape that does not overlap with the old one.
-// The cells at its west and east side are each in a cache line of their own; while they are at hand
-// they are also written to `ends`, packed as a layer, where that is not null.
+// The destination of the new temperatures: a block of the same shape that does not overlap with the
+// old one. Each cell at its west and east side is in its own cache line. A step also writes each of
+// them to `ends` when it has computed it, packed as a layer, if `ends` is not null.
 struct Target {
     double *cells = nullptr;
     std::array<double *, 2> ends{};

@@ -28,15 +28,15 @@ inline constexpr LayerShape layer_shape(const Shape &shape, Side side) {
     return {shape.nx, axis_of(side) == 1 ? shape.nz : shape.ny};
 }
 
-// Cell c of row r is cells[c * cell_stride + r * row_stride]. Strides of 0 repeat a cell or a row.
-// Across x the cell stride is free, elsewhere it is 1.
+// Cell c of row r is cells[c * cell_stride + r * row_stride]. A stride of 0 repeats a cell or a
+// row. Across x the cell stride is arbitrary, otherwise it is 1.
 struct Layer {
     const double *cells = nullptr;
     std::ptrdiff_t cell_stride = 1;
     std::ptrdiff_t row_stride = 0;
 };
 
-// Where the outermost cells of a block at one of its sides lie within the block, in cells.
+// The place within a block of the outermost cells at one of its sides, in cells.
 struct Place {
     std::size_t offset = 0;
     std::ptrdiff_t cell_stride = 1;
@@ -56,7 +56,7 @@ inline Layer inner_layer(const double *cells, const Shape &shape, Side side) {
     return {cells + place.offset, place.cell_stride, place.row_stride};
 }
 
-// A layer whose cells lie one after the other in a buffer.
+// A layer whose cells are contiguous in a buffer.
 inline Layer packed_layer(const double *cells, const LayerShape &shape) {
     return {cells, 1, static_cast<std::ptrdiff_t>(shape.row_cells)};
 }

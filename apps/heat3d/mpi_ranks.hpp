@@ -9,11 +9,11 @@ namespace heat3d {
 
 class MpiRanks : public apps::MpiRanksOf<Exchange> {
   protected:
-    // Throws Failure if MPI has no count for a layer.
+    // Throws Failure if the cells of a layer exceed MPI's count.
     static void check_count(const LayerShape &shape);
 };
 
-// What main() does.
+// The body of main().
 template <typename Variant>
 int run_with_mpi(int argc, char **argv) {
     return apps::run_with_mpi("heat3d", &argc, &argv, [&] {

@@ -1,4 +1,5 @@
-// The table of settings, and reading it from the command line and the configuration file.
+// The table of settings, and the functions that read them from the command line and the
+// configuration file.
 #include "options.hpp"
 
 #include "failure.hpp"
@@ -15,7 +16,7 @@
 namespace heat3d {
 namespace {
 
-// Bounds that keep every later product of sizes within 64 bits, and every temperature's square and
+// These bounds keep every later product of sizes within 64 bits, and every temperature's square and
 // difference finite.
 constexpr std::int64_t kSideCellsLimit = 1'000'000;
 constexpr std::int64_t kCellsLimit = std::int64_t{1} << 40;
@@ -25,12 +26,12 @@ using Setter = std::function<void(Options &, const std::string &)>;
 
 struct Setting {
     const char *name;
-    const char *value;  // what stands for the value in --help; null for a switch
+    const char *value;  // the placeholder for the value in --help; null for a switch
     const char *help;
     Setter set;
 };
 
-// Messages of these end a sentence that begins with the setting's name.
+// The messages of these functions complete a sentence that begins with the setting's name.
 template <typename Number>
 Number number_of(const std::string &text) {
     Number value{};

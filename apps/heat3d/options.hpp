@@ -9,13 +9,13 @@
 
 namespace heat3d {
 
-// What holds at one side of the body: a temperature, or no heat passing.
+// The condition at one side of the body: a fixed temperature, or no heat flow.
 struct SideCondition {
     bool insulated = false;
     double temperature = 0;
 };
 
-// Where the temperatures of the sides come from: the six settings, or a known steady state.
+// The source of the temperatures at the sides: the six settings, or a known steady state.
 enum class Case { sides, sine, harmonic };
 
 struct Options {
@@ -40,8 +40,8 @@ struct Options {
     std::string help;  // not empty: print this and end
 };
 
-// Reads the command line; what it says stands above what the file of --config says, and of a
-// setting given twice the last counts. Throws Failure with what is wrong and where.
+// Reads the command line, which overrides the file of --config. If a setting is given twice, the
+// last value counts. Throws Failure with the error and its place.
 Options parse_options(int argc, const char *const *argv);
 
 }  // namespace heat3d

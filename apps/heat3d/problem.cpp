@@ -16,8 +16,8 @@ constexpr double kHottest = 100.0;  // of the case sine
 
 using Function = std::function<double(double, double, double)>;
 
-// The axis along which heat flows in one dimension: both its sides fixed, all others insulated; -1
-// if there is none.
+// The axis of one-dimensional heat flow: both its sides are fixed and all others insulated; -1 if
+// there is none.
 int only_conducting_axis(const std::array<SideCondition, kSides> &sides) {
     int axis = -1;
     for (int a = 0; a < 3; ++a) {
@@ -34,7 +34,7 @@ double potential(double t, double slope) {
     return t + 0.5 * slope * t * t;
 }
 
-// The temperature whose potential is q; the root with a positive diffusivity.
+// The temperature with potential q: the root with a positive diffusivity.
 double temperature(double q, double slope) {
     return slope == 0 ? q : 2.0 * q / (1.0 + std::sqrt(1.0 + 2.0 * slope * q));
 }
@@ -44,7 +44,7 @@ Function sine_solution(const std::array<double, 3> &length) {
     const double kx = pi / length[0], ky = pi / length[1], kz = std::hypot(kx, ky);
     const double top = kz * length[2];
     return [=](double x, double y, double z) {
-        // sinh(kz z) / sinh(top), written so that nothing overflows in a long body.
+        // sinh(kz z) / sinh(top), in a form that does not overflow in a long body.
         const double height =
             std::exp(kz * z - top) * (-std::expm1(-2.0 * kz * z)) / (-std::expm1(-2.0 * top));
         return kHottest * std::sin(kx * x) * std::sin(ky * y) * height;
@@ -86,7 +86,7 @@ void Problem::choose_steady_state(const Options &options) {
     if (options.problem == Case::sine) {
         steady_ = sine_solution(length_);
     } else if (options.problem == Case::harmonic) {
-        // Its fourth derivatives vanish, so second differences are exact.
+        // The fourth derivatives vanish, so second differences are exact.
         steady_ = [](double x, double y, double z) {
             return x * x * x - 3.0 * x * z * z + y * y - z * z + 4.0;
         };

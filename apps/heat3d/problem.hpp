@@ -1,5 +1,5 @@
-// The physics of a run: spacing, time step, what holds at the sides, the start, the known steady
-// state where there is one. One per rank, for its own box.
+// The physics of a run: spacing, time step, the conditions at the sides, the initial temperatures,
+// and the steady state if it is known. Each rank has one, for its own box.
 //
 // A cell is a point that carries one temperature. Cell i of n along an axis of length L lies at
 // (i + 1) L / (n + 1): the fixed temperatures sit on the planes 0 and L, one spacing outside.
@@ -23,10 +23,11 @@ class Problem {
   public:
     Problem(const Options &options, const Decomposition &decomposition, int rank);
 
-    // The coldest and warmest that this rank sees at the start and at its outer sides.
+    // The coldest and the warmest temperature of this rank, at the start and at its outer sides.
     Range own_range() const;
     // Chooses or checks the time step. `range` is that of all ranks: no temperature leaves it
-    // later. Throws Failure if the time step is not stable or the numbers cannot be computed with.
+    // later. Throws Failure if the time step is not stable or the numbers are out of range for the
+    // computation.
     void prepare(const Range &range);
 
     const Stencil &stencil() const { return stencil_; }
@@ -35,11 +36,11 @@ class Problem {
 
     // The same value everywhere.
     void fill(double *cells) const;
-    // What lies beyond an outer side of a block with these cells.
+    // The layer beyond an outer side of a block with these cells.
     Layer outer_layer(Side side, const double *cells) const;
 
     bool steady_state_known() const { return static_cast<bool>(steady_); }
-    // The largest distance of a cell from the steady state.
+    // The largest difference of a cell from the steady state.
     double largest_error(const double *cells) const;
 
   private:
@@ -54,9 +55,9 @@ class Problem {
     double diffusivity_, initial_;
     double time_step_;
     Stencil stencil_;
-    // q of the steady state, see Stencil; empty if unknown.
+    // q (defined at Stencil) of the steady state; empty if unknown.
     std::function<double(double, double, double)> steady_;
-    // Temperatures beyond outer sides: one cell, one row or a whole layer; empty where insulated.
+    // The temperatures beyond outer sides: one cell, one row or a whole layer; empty if insulated.
     std::array<std::vector<double>, kSides> outside_;
 };
 

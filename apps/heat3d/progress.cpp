@@ -25,7 +25,7 @@ void Progress::at(std::int64_t steps, double residual, Clock::time_point now) {
 }
 
 void Progress::end(std::int64_t steps, double residual) {
-    // A run too short for a line needs none at its end either.
+    // A run too short for a progress line does not need one at its end either.
     if (on_ && said_) say(steps, residual, true);
 }
 

@@ -1,5 +1,5 @@
-// The progress line on stderr: on a terminal one line that is written over, else a line now and
-// then. Only one rank has one that is not off.
+// The progress line on stderr: on a terminal one line that is overwritten, else a line now and
+// then. It is on for one rank at most.
 #pragma once
 
 #include "times.hpp"
@@ -11,7 +11,7 @@ namespace heat3d {
 class Progress {
   public:
     Progress(bool on, std::int64_t max_steps);
-    // Says where the run is, unless it did so a moment ago.
+    // Prints the state of the run, unless it did so a moment ago.
     void at(std::int64_t steps, double residual, Clock::time_point now);
     void end(std::int64_t steps, double residual);
 

@@ -100,7 +100,8 @@ void Run::prepare() {
     connect_fields();
 }
 
-// Says where each field and what lies around it is, and fills the one that the first step reads.
+// Determines the addresses of each field and its surroundings, and fills the field that the first
+// step reads.
 void Run::connect_fields() {
     const Shape shape = box_.shape();
     for (int field = 0; field < 2; ++field) {
@@ -123,7 +124,7 @@ void Run::connect_fields() {
     }
 }
 
-// Early, so that a folder that cannot be written does not cost a run.
+// Called early, so that a folder that cannot be written does not cost a whole run.
 void Run::open_files() {
     if (options_.no_output) return;
     files_.reset(new FieldFiles(options_.output, decomposition_->cells(), problem_->spacing()));
@@ -176,8 +177,8 @@ void Run::write() {
     output_ns_ = elapsed_ns(start, Clock::now());
 }
 
-// One row of a gathered table: the values of a rank. It begins with total and median of each of the
-// four parts of a step.
+// The columns of a gathered table; a row has the values of one rank. It begins with total and
+// median of each of the four parts of a step.
 enum Column : std::size_t {
     column_loop = 8,
     column_output,

@@ -1,4 +1,5 @@
-// Where a rank's time went in the steps. run.cpp fills it, the same way for every program.
+// A rank's time in the steps, divided into parts. run.cpp fills it, in the same way for every
+// program.
 #pragma once
 
 #include "common/times.hpp"

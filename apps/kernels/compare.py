@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the kernels with every library that is there, in turns, as the paper measures them: weak scaling, 5 runs to warm up, 50 timed.
+"""Runs the kernels with every available library, in turn, as the paper measures them: weak scaling, 5 runs to warm up, 50 timed.
 
     python3 apps/kernels/compare.py [--kernels daxpy,cannon] [--ranks 1,2,4] [--rounds 7] [--lines FILE] [-- option of kernels ...]
     python3 apps/kernels/compare.py --cluster tools/cluster --hosts 1,2,4 --ranks 4 [--rails 2] [--rate 1gbit]
     python3 apps/kernels/compare.py --other "sos=oshrun -np {ranks} ./kernels-sos"
     python3 apps/kernels/compare.py --cluster tools/cluster --other "sos=tools/cluster run --hosts {hosts} --launcher hydra -n {ranks} -- ./kernels-sos"
 
-Each round is one job of each version. A row has the median over rounds of the mean latency, the least and the most of them, the throughput by
-equation 5.1, and the latency over that of the fastest version of another library than Sennit. --lines writes the result of each job as a line of JSON.
-Versions of --other are those of OpenSHMEM; with --cluster its command needs {hosts}, else it has none. A job that fails is named on stderr and
-has no row; the exit status is then 1.
+Each round is one job of each version. A row has the median over rounds of the mean latency, the least and the most of them, the
+throughput by equation 5.1, and the ratio of the latency to that of the fastest version of a library other than Sennit. --lines
+writes the result of each job as a line of JSON. Versions of --other are those of OpenSHMEM; with --cluster its command needs
+{hosts}, else it must not have it. A failed job is named on stderr and has no row; the exit status is then 1.
 """
 import argparse
 import json
@@ -32,14 +32,14 @@ SHMEM = {"daxpy": ("shmem", "shmem-async"), "cannon": ("shmem",), "summa": ("shm
 SHMEM_TEAMS = {**SHMEM, "summa": ("shmem", "shmem-teams")}
 KERNELS = tuple(SENNIT)
 OURS = ("sennit", "sennit-shmem")
-# Room for x and y of all PEs on each. Open MPI's crashes at exit with its memory hooks.
+# Memory for x and y of all PEs on each PE. Open MPI's OpenSHMEM crashes at exit with its memory hooks.
 ENVIRONMENT = {"SHMEM_SYMMETRIC_SIZE": "512M", "OPENBLAS_NUM_THREADS": "1"}
 OPENSHMEM = {"OMPI_MCA_memory": "^patcher"}
 LIMIT_S = 300
 
 
 class Subject:
-    """A program, its versions of each kernel, and what its jobs need."""
+    """A program, its versions of each kernel, and the settings of its jobs."""
 
     def __init__(self, key, program, versions, mpi=None, environment=None):
         self.key, self.versions, self.mpi = key, versions, mpi
@@ -53,19 +53,19 @@ class Subject:
         return {**self.program.environment(ranks), **ENVIRONMENT, **self.more}
 
     def words_between_hosts(self, arguments, hosts, ranks):
-        """None where a part is missing. Sennit's ranks are started by whichever launcher is there."""
+        """None if a part is missing. Sennit's ranks are started by any available launcher."""
         mpi = self.mpi or next(filter(runs.launcher_of, runs.LAUNCHERS), None)
         path = os.path.join(arguments.bin, self.program.program)
         if mpi is None or runs.launcher_of(mpi) is None or not os.path.exists(path):
             return None
-        # Open MPI 4.1 makes windows between such hosts by UCX alone.
+        # Between hosts of --cluster, Open MPI 4.1 makes windows only with UCX.
         of_windows = {"OMPI_MCA_osc": "ucx"} if self.mpi == "openmpi" else {}
         settings = [f"{name}={value}" for name, value in {**self.environment(ranks), **of_windows}.items()]
         return runs.cluster_words(arguments, hosts, mpi, ranks, ["env", *settings, path])
 
 
 class Other:
-    """A command of the user's, for hosts if it has {hosts}."""
+    """A command of the user's, for hosts if it contains {hosts}."""
 
     def __init__(self, text):
         self.key, self.command = text.split("=", 1)
@@ -97,7 +97,7 @@ def words_of(subject, arguments, hosts, ranks):
 
 
 def run(subject, arguments, place, kernel, version):
-    """The result of a job, or None; `place` is (hosts, ranks), with 0 hosts for the machine as it is."""
+    """The result of a job, or None; `place` is (hosts, ranks), with 0 hosts for this machine without --cluster."""
     words = [*words_of(subject, arguments, *place), "--kernel", kernel, "--version", version, *arguments.options, "--json"]
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=arguments.limit,

@@ -1,4 +1,4 @@
-// y := alpha x + y, of vectors that rank 0 has and all compute a part of.
+// y := alpha x + y, for vectors on rank 0; each rank computes a part.
 #pragma once
 
 #include "kernel.hpp"
@@ -13,7 +13,7 @@ class Daxpy final : public Kernel {
   public:
     Daxpy(const Options &options, int rank, int ranks);
 
-    // The local work.
+    // The local computation.
     void add(const double *x, double *y, std::size_t count) const;
 
     void prepare(int run) override;
@@ -23,13 +23,14 @@ class Daxpy final : public Kernel {
     void describe(apps::Result &result) const override;
 
     const std::size_t part;   // elements of each rank
-    const std::size_t all;    // part * ranks, of which the last may be there to fill up
+    const std::size_t all;    // part * ranks; the last ones may be padding
     const std::size_t chunk;  // elements that a pipelined version moves at once
-    // On rank 0 its vectors of `all` elements, in memory of the version, which sets them.
+    // On rank 0 the vectors of `all` elements. The version owns their memory and sets these
+    // pointers.
     double *x = nullptr, *y = nullptr;
 
   private:
-    const std::size_t given_;  // elements that are not there to fill up
+    const std::size_t given_;  // elements without the padding
     int prepared_ = 0, added_ = 0;
     std::vector<double> expected_;  // y after `added_` runs
 };

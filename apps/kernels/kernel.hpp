@@ -1,8 +1,8 @@
 // The interface between the shared part and the versions of a kernel. run.cpp makes a kernel, then
-// one version of it, and calls both in turns; a version holds the communication and the memory that
-// it needs, the kernel everything else.
+// one version of it, and calls both in turn. A version contains the communication and its memory,
+// the kernel everything else.
 //
-// Errors are Failures; one that not every rank sees is Lost.
+// Errors are Failures; an error that some ranks may not see is Lost.
 #pragma once
 
 #include "common/ranks.hpp"
@@ -21,12 +21,12 @@ class Version {
     Version(const Version &) = delete;
     Version &operator=(const Version &) = delete;
 
-    // The whole kernel, from what there is before a run to what there is after it (README.md).
-    // There was a barrier of the library since the last run.
+    // The whole kernel, from the data before a run to the data after it (README.md). The library's
+    // barrier was called since the last run.
     virtual void run() = 0;
 };
 
-// Rank 0 alone has the data of all, but for Sort.
+// Only rank 0 has all the data, except in Sort.
 class Kernel {
   public:
     Kernel(int rank_here, int ranks_in_all) : rank(rank_here), ranks(ranks_in_all) {}
@@ -34,12 +34,12 @@ class Kernel {
     Kernel(const Kernel &) = delete;
     Kernel &operator=(const Kernel &) = delete;
 
-    // Before the version is made. Collective.
+    // Called before the version is made. Collective.
     virtual void agree(apps::Ranks &) {}
-    // The data of run 0, 1, 2, ..., each time other data.
+    // Sets the data of run 0, 1, 2, ...; each run has other data.
     virtual void prepare(int run) = 0;
-    // Whether what the last prepared run has left is right, by two steps: each rank looks at its
-    // own and gives some values, as many everywhere, and rank 0 gets those of all.
+    // Checks the result of the last prepared run, in two steps: each rank checks its own part and
+    // returns some values, the same number on each rank; rank 0 then gets the values of all.
     virtual std::vector<double> check() = 0;
     virtual void check_all(const std::vector<double> &) {}
     // Spoils the result of the last run.

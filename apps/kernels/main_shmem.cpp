@@ -1,4 +1,4 @@
-// The kernels with OpenSHMEM, of whichever library this is compiled with.
+// The kernels with OpenSHMEM, compiled with any implementation of it.
 #include "versions/versions.hpp"
 
 #include "common/shmem_ranks.hpp"

@@ -3,8 +3,8 @@
 namespace kernels {
 namespace {
 
-// Published are the ranks before the first iteration; to each that iteration adds or takes off 1,
-// or nothing.
+// The published ranks are those before the first iteration; that iteration adds or subtracts 1, or
+// nothing.
 constexpr Nas kClasses[] = {
     {"S",
      std::size_t{1} << 16,
@@ -33,7 +33,7 @@ constexpr Nas kClasses[] = {
      {61147 + 1, 882988 + 1, 266290 + 1, 133997595 - 1, 133525895 - 1}},
 };
 
-// x := a x mod 2^46; a number of [0, 1) is x / 2^46.
+// x := a x mod 2^46; the number in [0, 1) is x / 2^46.
 constexpr std::uint64_t kSeed = 314159265, kFactor = 1220703125;
 constexpr std::uint64_t kMask = (std::uint64_t{1} << 46) - 1;
 
@@ -61,7 +61,7 @@ void fill_nas_keys(const Nas &nas, std::size_t first, std::size_t count, std::ui
             state = state * kFactor & kMask;
             sum += state;
         }
-        // Exact: the sum has 48 bits, and a fourth of the values is a power of two.
+        // Exact: the sum has 48 bits, and a quarter of the values is a power of two.
         keys[i] = static_cast<std::uint32_t>(static_cast<double>(nas.values / 4) * 0x1p-46 *
                                              static_cast<double>(sum));
         if (first + i == kLow) keys[i] = 1;

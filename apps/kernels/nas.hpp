@@ -11,17 +11,17 @@ namespace kernels {
 
 struct Nas {
     const char *name;
-    std::size_t total;     // keys
-    std::uint64_t values;  // keys are below it
-    // Places of five keys, and how many keys are less than each in the first iteration.
+    std::size_t total;     // number of keys
+    std::uint64_t values;  // keys are less than this
+    // The places of five keys, and for each the number of smaller keys in the first iteration.
     std::array<std::size_t, 5> places;
     std::array<std::int64_t, 5> ranks;
 };
 
-// Null for a name that is none.
+// Null for an unknown name.
 const Nas *nas_class(const std::string &name);
 
-// The keys from place `first` on, as the first iteration has them.
+// The keys from place `first` on, as in the first iteration.
 void fill_nas_keys(const Nas &nas, std::size_t first, std::size_t count, std::uint32_t *keys);
 
 }  // namespace kernels

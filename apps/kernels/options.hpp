@@ -1,4 +1,4 @@
-// The settings of a run, the same for all programs; README.md says what they mean.
+// The settings of a run, the same for all programs; README.md describes them.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct Options {
     std::int64_t chunk = 8192;
     std::int64_t warmup = 5, runs = 50;
     bool json = false, spoil = false;
-    std::string help;  // not empty: to be printed instead of a run
+    std::string help;  // not empty: print this instead of a run
 };
 
 // Throws Failure with the error.

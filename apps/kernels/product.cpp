@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t kPaperSize = 160'000;
 enum Seed : std::uint64_t { kOfA = 3, kOfB = 4 };
 
-// Rows by rows: `rows` x `inner` times `inner` x `columns`, added to c or, with beta 0, put there.
+// Matrices stored by rows: `rows` x `inner` times `inner` x `columns`; the product is added to c,
+// or with beta 0 replaces it.
 struct Sizes {
     std::size_t rows, columns, inner;
 };
@@ -39,7 +40,7 @@ double norm_of(const std::vector<double> &values) {
     return norm;
 }
 
-// Signs alternate, so that both matrices and their product are others than in the run before.
+// Signs alternate, so both matrices and their product change from run to run.
 bool is_a_changed_by(int run) {
     return run % 2 == 1;
 }
@@ -166,7 +167,7 @@ void Product::prepare(int run) {
         changed[i] = -changed[i];
 }
 
-// From the numbers themselves, so that a block at a wrong place of A is wrong in C.
+// Computed from the whole matrices, so a misplaced block of A makes C wrong.
 void Product::find_expected() {
     const auto [height, inner, width] = shape_;
     std::vector<double> whole_a(height * inner), whole_b(inner * width);
@@ -183,7 +184,7 @@ void Product::find_expected() {
 std::vector<double> Product::check() {
     if (rank != 0) return {0};
     if (expected_.empty()) find_expected();
-    double difference = 0;  // the square of its norm
+    double difference = 0;  // squared norm of the difference
     for (std::size_t at = 0; at < c_block * static_cast<std::size_t>(ranks); ++at) {
         const std::size_t owner = at / c_block, in_block = at % c_block;
         const std::size_t i =

@@ -1,8 +1,9 @@
-// C := A B, of matrices that rank 0 has and a grid of ranks multiplies in blocks.
+// C := A B, for matrices on rank 0; a grid of ranks multiplies them in blocks.
 //
-// A block of A is a row of panels, a block of B a column of them: panel t of A has the columns that
-// meet the rows of panel t of B. Panels of A lie by columns, those of B and C by rows, each in one
-// run of memory. All blocks of a matrix are alike; what lies beyond the matrix is 0.
+// A block of A is a row of panels, a block of B a column of panels: the columns of panel t of A
+// meet the rows of panel t of B. Panels of A are stored by columns, those of B and C by rows, each
+// in one run of memory. All blocks of a matrix have the same size; elements beyond the matrix are
+// 0.
 #pragma once
 
 #include "kernel.hpp"
@@ -14,19 +15,19 @@
 
 namespace kernels {
 
-// Of ranks, in their order row by row.
+// A grid of ranks, numbered row by row.
 struct RanksGrid {
     int rows, columns;
 };
-// A square for cannon, what the options say for summa. Throws Failure where that does not fit.
+// A square for cannon; from the options for summa. Throws Failure if that does not fit.
 RanksGrid grid_of(const Options &options, int ranks);
 
 class Product final : public Kernel {
   public:
     Product(const Options &options, int rank, int ranks);
 
-    // The local work of step 0, 1, ...: c := a b in the first, c += a b in the others, which are a
-    // panel of A, one of B, and the caller's block of C.
+    // The local computation of step 0, 1, ...: c := a b in the first step, c += a b in the others,
+    // for a panel of A, a panel of B, and the caller's block of C.
     void multiply(int step, const double *a_panel, const double *b_panel, double *c_block) const;
 
     void prepare(int run) override;
@@ -35,16 +36,19 @@ class Product final : public Kernel {
     double bytes() const override;
     void describe(apps::Result &result) const override;
 
-    const int rows, columns, row, column;  // of the grid, and the caller's place there
+    const int rows, columns, row, column;  // of the grid, and the caller's place in it
     const int panels;                      // of the inner dimension
     // Doubles of a panel and of a block.
     std::size_t a_panel, b_panel, a_block, b_block, c_block;
-    // On rank 0 the matrices, block after block by rank, in memory of the version, which sets them.
+    // On rank 0 the matrices, block after block by rank. The version owns their memory and sets
+    // these pointers.
     double *a = nullptr, *b = nullptr, *c = nullptr;
-    // On rank 0, has them lie there one behind the other, with room for them; else nothing.
+    // On rank 0, resizes `memory` for the matrices and places them there one after another; else
+    // nothing.
     void place_in(std::vector<double> &memory);
 
-    // Who has panel t: the rank of this column (row) of the grid; and at what place of its block.
+    // The owner of panel t: the rank in this column (row) of the grid; and the panel's place in its
+    // block.
     int a_owner(int t) const { return t / (panels / columns); }
     int b_owner(int t) const { return t / (panels / rows); }
     std::size_t a_place(int t) const {
@@ -54,7 +58,7 @@ class Product final : public Kernel {
         return static_cast<std::size_t>(t % (panels / rows)) * b_panel;
     }
 
-    // On a square grid Cannon's: whose block each rank begins with.
+    // For Cannon's algorithm on a square grid: for each rank, the rank whose block it begins with.
     std::vector<int> a_start, b_start;
 
   private:

@@ -37,7 +37,7 @@ void check(apps::Ranks &ranks, Kernel &kernel) {
     });
 }
 
-// How long each timed run took on its slowest rank, at all ranks.
+// The time of each timed run on its slowest rank; all ranks get it.
 std::vector<double> time_runs(apps::Ranks &ranks, Kernel &kernel, Version &version,
                               const Options &options) {
     std::vector<double> each_us;

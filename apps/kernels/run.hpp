@@ -1,4 +1,4 @@
-// The program, apart from its versions: main of each program calls run() with those that it has.
+// The program without its versions: main of each program calls run() with the versions that it has.
 #pragma once
 
 #include "daxpy.hpp"
@@ -9,15 +9,15 @@
 
 namespace kernels {
 
-// By kernel; the first of each is the one that runs where none is named.
+// By kernel; the first version of each is the default.
 struct Versions {
     std::vector<Entry<Daxpy>> daxpy;
     std::vector<Entry<Product>> cannon, summa;
     std::vector<Entry<Sort>> sort;
 };
 
-// Collective. Returns the exit status, the same on all ranks; errors were then reported on stderr
-// by one of them. Throws Lost, which only some ranks may see.
+// Collective. Returns the exit status, the same on all ranks; one rank has then reported the error
+// on stderr. Throws Lost, which some ranks may not see.
 int run(apps::Ranks &ranks, const Versions &versions, int argc, const char *const *argv);
 
 }  // namespace kernels

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kDefaultSize = std::int64_t{1} << 20;
 constexpr std::uint64_t kSeedOfKeys = 5;
 
-// The same for the same keys in any order. Two words, because ranks tell each other doubles.
+// A hash of keys, the same for any order of the keys, as two words: ranks exchange doubles.
 std::array<double, 2> words_of(std::uint64_t hash) {
     return {static_cast<double>(hash & 0xffffffffu), static_cast<double>(hash >> 32)};
 }
@@ -37,7 +37,7 @@ enum Column : std::size_t {
     kCountBefore,
     kHashLowBefore,
     kHashHighBefore,
-    kBelow,  // five, with NAS: keys less than those that it checks
+    kBelow,  // five, with NAS: keys less than the checked ones
     kColumns = kBelow + 5
 };
 static_assert(kColumns <= apps::Ranks::kGatherLimit);
@@ -77,7 +77,7 @@ void Sort::prepare(int run) {
     }
 }
 
-// Run 0 and run 1 have all keys that there are.
+// All runs use the keys of run 0 or of run 1.
 void Sort::agree(apps::Ranks &all_ranks) {
     double most = 0;
     for (int run = 0; run < 2; ++run) {
@@ -112,7 +112,7 @@ void Sort::group_keys() {
         grouped_[next[owner_of(key)]++] = key;
 }
 
-// By eleven bits after the other, from the lowest: each pass keeps the order of the one before.
+// Radix sort by eleven bits at a time, lowest first: each pass keeps the order of the one before.
 void Sort::finish(Key *came, std::size_t count) {
     constexpr int kBits = 11;
     constexpr std::size_t kDigits = std::size_t{1} << kBits;
@@ -177,7 +177,7 @@ void Sort::check_all(const std::vector<double> &table) {
         throw apps::Failure(fmt::format("wrong result: {} keys are there, not the {} of before",
                                         sums[kCount], sums[kCountBefore]));
     }
-    // Runs with an odd number have other keys than NAS.
+    // Runs with an odd number have keys other than those of NAS.
     for (std::size_t i = 0; nas_ != nullptr && run_ % 2 == 0 && i < nas_->ranks.size(); ++i) {
         if (sums[kBelow + i] != static_cast<std::uint64_t>(nas_->ranks[i]))
             throw apps::Failure(fmt::format("wrong result: {} keys are less than key {}, not {}",

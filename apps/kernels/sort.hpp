@@ -1,4 +1,5 @@
-// Integer Sort: each rank has keys, and in the end those of its range of values, in order.
+// Integer Sort: each rank begins with some keys, and ends with those in its range of values,
+// sorted.
 #pragma once
 
 #include "kernel.hpp"
@@ -18,9 +19,9 @@ class Sort final : public Kernel {
   public:
     Sort(const Options &options, int rank, int ranks);
 
-    // The local work before: the keys by the ranks that they belong to. `counts` becomes how many
-    // belong to each rank, `places` where they begin in what is returned, both in units of which a
-    // key has `unit`.
+    // The local computation before the exchange: groups the keys by their owner. `counts` becomes
+    // the number of keys for each rank, `places` their begin in the returned array, both counted in
+    // units, `unit` of them per key.
     template <typename Number>
     Key *group(std::vector<Number> &counts, std::vector<Number> &places, Number unit = 1) {
         group_keys();
@@ -32,8 +33,8 @@ class Sort final : public Kernel {
         }
         return grouped_.data();
     }
-    // The local work after: sorts the received keys, partly where they are: they must be there
-    // until the next run.
+    // The local computation after the exchange: sorts the received keys, partly in place. They must
+    // stay there until the next run.
     void finish(Key *came, std::size_t count);
 
     void agree(apps::Ranks &all_ranks) override;
@@ -44,7 +45,7 @@ class Sort final : public Kernel {
     double bytes() const override;
     void describe(apps::Result &result) const override;
 
-    std::size_t room = 0;  // keys that the rank with the most of them gets in any run
+    std::size_t room = 0;  // the most keys that any rank receives in any run
 
   private:
     void group_keys();

@@ -24,7 +24,7 @@ inline std::size_t divided_up(std::size_t count, std::size_t by) {
     return (count + by - 1) / by;
 }
 
-// Elements of each rank: what --size says, or its part of --total, or the paper's number.
+// The elements of each rank: the value of --size, or its part of --total, or the paper's number.
 inline std::size_t part_of(const Options &options, std::int64_t paper, int ranks) {
     if (options.total > 0)
         return divided_up(static_cast<std::size_t>(options.total), static_cast<std::size_t>(ranks));

@@ -3,8 +3,9 @@
 
     python3 apps/heat3d/study/all.py [--realtime] [--bin build/bin] [--out docs/results/heat3d] [--quick]
 
-Takes some twenty minutes on 2 processors, most of it the MPIs with more ranks than processors; --quick takes half a
-minute and shows only that everything works. Where matplotlib is missing the plots are left out, which is said.
+Takes some twenty minutes on 2 processors, most of it for the MPIs with more ranks than processors; --quick takes
+half a minute and shows only that everything works. If matplotlib is missing, the plots are left out and a message
+says so.
 """
 import os
 

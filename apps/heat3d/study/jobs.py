@@ -1,4 +1,4 @@
-"""What the drivers of the study share: the ways that are compared, and starting them in turn."""
+"""The code that the drivers of the study share: the compared ways, and starting them in turn."""
 import json
 import os
 import statistics
@@ -12,7 +12,7 @@ from runs import (LAUNCHERS, MPI_NAMES, ROOT, command_line, head_of, read_lines,
 
 HEAT3D = os.path.join(ROOT, "apps", "heat3d")
 
-# The files in which a way of communication is written, for counting lines; what all programs share is in none of them.
+# The files that contain a way of communication, for counting lines; files that all programs share are not listed.
 SENNIT_FILES = ("variants/sennit_faces.hpp", "variants/sennit_faces.cpp")
 MPI_FILES = ("../common/mpi_ranks.hpp", "mpi_ranks.hpp", "mpi_ranks.cpp", "variants/mpi_faces.hpp", "variants/mpi_faces.cpp")
 FLAT_FILES = (*MPI_FILES, "variants/rma_flat.hpp", "variants/rma_flat.cpp")
@@ -27,9 +27,9 @@ WAYS = {
                                            "variants/sennit_notified.cpp")),
     "sendrecv": ("MPI send and receive", ("../common/mpi_ranks.hpp", "mpi_ranks.hpp", "mpi_ranks.cpp", "heat3d_mpi.cpp")),
 }
-BASES = ("blocking", "nonblocking")  # what ratios are to
-# The parts of a step, from the report of a run. Computing and exchange wait for nobody (but exchange by send and
-# receive does), synchronisation least in the rank that comes last.
+BASES = ("blocking", "nonblocking")  # ratios are relative to these
+# The parts of a step, from the report of a run. Computing and exchange do not wait for others (except exchange by send and
+# receive); synchronisation waits least in the rank that arrives last.
 PARTS = {"compute_us": "compute_step_median_us_max", "exchange_us": "exchange_step_median_us_mean",
          "synchronise_us": "synchronise_step_median_us_min", "halo_us": "communicate_step_median_us_min"}
 
@@ -40,7 +40,7 @@ def lines_of_code():
 
 
 class Subject:
-    """One program with one way to fetch layers, of one MPI or none."""
+    """One program with one way to fetch layers, for one MPI or for none."""
 
     def __init__(self, way, layers, mpi=None):
         self.way, self.layers, self.mpi = way, layers, mpi
@@ -53,7 +53,7 @@ class Subject:
 
     @property
     def window(self):
-        """What the window of a flat variant lies on, else None."""
+        """The kind of memory under the window of a flat variant, else None."""
         if self.way not in ("rma-blocking", "rma-nonblocking"):
             return None
         return "MPI's memory" if self.layers.endswith("-allocated") else "own memory"
@@ -62,7 +62,7 @@ class Subject:
         return {"way": self.way, "mpi": self.mpi, "layers": self.layers, "window": self.window}
 
     def command(self, arguments, ranks):
-        """The words that start it, or None where it or its launcher is not there."""
+        """The words that start it, or None if it or its launcher is missing."""
         words = runs.launch_words(arguments, self.mpi, ranks, self.program)
         return None if words is None else [*words, "--layers", self.layers]
 
@@ -74,7 +74,7 @@ def solve(words, steps, options, limit_s):
 
 
 def choose_steps(words, options, arguments):
-    """As many steps as take about `--run-seconds`, by a short run; None when even that takes too long."""
+    """The number of steps that take about `--run-seconds`, from a short run; None if even that takes too long."""
     if arguments.steps:
         return arguments.steps
     pilot = solve(words, 3, options, arguments.limit)
@@ -86,7 +86,7 @@ def choose_steps(words, options, arguments):
 def compare(subjects, ranks, options, arguments):
     """Runs all of them in turn, A B C A B C, and yields a record for each: medians over the rounds of each part.
 
-    Who has run for `--budget` seconds takes no more turns.
+    A subject that has run for `--budget` seconds takes no more turns.
     """
     starts = {}
     for subject in subjects:

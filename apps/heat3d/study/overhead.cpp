@@ -1,16 +1,16 @@
-// What sennit_put and sennit_get cost above a copy by hand, as figure 6 of Zhou and Gracia 2017
-// asks: the same bytes to and from a neighbour of the node by Sennit, and by memcpy through a
+// The overhead of sennit_put and sennit_get over a copy by hand, as in figure 6 of Zhou and Gracia
+// 2017: the same bytes to and from a neighbour on the node by Sennit, and by memcpy through a
 // shared window of MPI. Two ranks of one MPI; started by study/overhead.py.
 //
 //     mpirun -n 2 heat3d-overhead-openmpi [rounds [batch_us]]
 //
-// Rank 0 measures, rank 1 sleeps in a barrier. In every round each way is measured in turn, in a
-// batch of calls that takes about batch_us; so a change of the machine's speed hits all of them.
-// The third way is memcpy through sennit_ptr, into the very memory that Sennit's calls use: what it
-// and the window differ by is the placement of memory, not the library.
+// Rank 0 measures, rank 1 sleeps in a barrier. Every round measures each way in turn, in a batch of
+// calls that takes about batch_us; so a change of the machine's speed affects all ways. The third
+// way is memcpy through sennit_ptr, into the same memory that Sennit's calls use: its difference to
+// the window is due to the placement of memory, not to the library.
 //
-// Prints one JSON object a line: op, bytes, calls of a batch, the median of ns a call for each way,
-// and of the differences within a round the quartiles.
+// Prints one JSON object a line: op, bytes, calls of a batch, the median of ns per call for each
+// way, and the quartiles of the differences within a round.
 #include <mpi.h>
 #include <sennit/sennit.h>
 #include <sennit/sennit_mpi.h>
@@ -33,7 +33,7 @@ void must(sennit_status status, const char *doing) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// The peer's memory, each way.
+// The peer's memory, as each way reaches it.
 struct Peer {
     sennit_gptr global = SENNIT_GPTR_NULL;
     char *pointer = nullptr;
@@ -42,12 +42,12 @@ struct Peer {
 
 enum Way : std::size_t { way_sennit, way_window, way_pointer, way_count };
 
-// Makes the compiler take memory as read and written.
+// Makes the compiler treat memory as read and written.
 inline void touch_memory() {
     asm volatile("" ::: "memory");
 }
 
-// Nanoseconds of a call, from a batch of them.
+// Nanoseconds per call, from a batch of calls.
 template <typename Call>
 double time_calls(std::size_t calls, const Call &call) {
     using clock = std::chrono::steady_clock;
@@ -78,7 +78,7 @@ double time_way(Way way, bool put, const Peer &peer, char *mine, std::size_t byt
     return time_calls(calls, [&] { std::memcpy(to, from, bytes); });
 }
 
-// 0 <= share <= 1; interpolates.
+// The quantile at 0 <= share <= 1; interpolates.
 double quantile(std::vector<double> values, double share) {
     std::sort(values.begin(), values.end());
     const double place = share * static_cast<double>(values.size() - 1);
@@ -98,7 +98,7 @@ void print_quartiles(const char *name, const std::vector<double> &from,
 
 void measure(bool put, std::size_t bytes, const Peer &peer, char *mine, std::size_t rounds,
              double batch_ns) {
-    // One call of each way warms up; the batch is chosen by the window's.
+    // One call of each way warms up; the window's time sets the size of the batch.
     const double first = time_way(way_window, put, peer, mine, bytes, 64);
     const auto calls = static_cast<std::size_t>(std::clamp(batch_ns / first, 4.0, 10000.0));
     std::vector<double> ns[way_count];
@@ -119,7 +119,7 @@ void measure(bool put, std::size_t bytes, const Peer &peer, char *mine, std::siz
     std::printf("}\n");
 }
 
-// The bytes that one way wrote are those that another reads.
+// Whether each way reads the bytes that another way wrote.
 bool ways_agree(const Peer &peer, char *mine) {
     std::memset(mine, 'a', kMostBytes);
     must(sennit_put(peer.global, mine, kMostBytes), "sennit_put");

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Figure 6: what sennit_put and sennit_get cost above memcpy through a shared window of MPI, 1 B to 1 MiB.
+"""Figure 6: the overhead of sennit_put and sennit_get over memcpy through a shared window of MPI, 1 B to 1 MiB.
 
     python3 apps/heat3d/study/overhead.py [--jobs 15] [--rounds 201] [--realtime] [--bin build/bin] [--out docs/results/heat3d]
 
-Writes overhead.jsonl. What is measured how: overhead.cpp. Where its memory lies is the same in all of a job, and how fast
-the machine is in most of it, so there are several jobs, of the MPIs in turn, and of each number the median is kept.
+Writes overhead.jsonl. overhead.cpp describes the measurement. The placement of memory is the same in all of a job, and the
+machine's speed in most of it. So several jobs run, of the MPIs in turn, and the median of each number is kept.
 """
 import json
 import os
@@ -17,7 +17,7 @@ FILE = "overhead.jsonl"
 
 
 def middle_of(jobs_lines):
-    """One line of what is a line in each job."""
+    """Joins the matching lines of all jobs into one line."""
     found = dict(jobs_lines[0], jobs=len(jobs_lines))
     for key, value in found.items():
         if isinstance(value, list):

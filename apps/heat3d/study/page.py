@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the page of the study from the files of its drivers: python3 apps/heat3d/study/page.py [--check] [FOLDER]
 
-Writes FOLDER/README.md (docs/results/heat3d). With --check it compares instead, exit status 1 if they differ. What is
-said of this machine is computed; what is said of the paper is written here.
+Writes FOLDER/README.md (docs/results/heat3d). With --check it compares instead, exit status 1 if they differ. Statements about this
+machine are computed; statements about the paper are written here.
 """
 import os
 import sys
@@ -74,7 +74,7 @@ The paper: around 5 ns at any size, negligible above 4 KiB. Here: ns for each ca
 
 
 def table_of(rows):
-    """Columns: layers and ranks. Lines: Sennit's parts of a step, then the ratios of each program: halo/whole step."""
+    """Columns: layers and ranks. Rows: Sennit's parts of a step, then the ratios of each program: halo/whole step."""
     base = {(plots.panel_of(row), row["ranks"]): row for row in rows if row["way"] in jobs.BASES and row["ranks"] > 1 and "halo_us" in row}
     others = {}
     for row in rows:

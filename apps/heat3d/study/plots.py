@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the figures of the study from the files of its drivers: python3 apps/heat3d/study/plots.py [FOLDER]
 
-Writes figure-6.png to figure-12.png into the folder, for those files that are there. Exit status 77 without matplotlib.
+Writes figure-6.png to figure-12.png into the folder, for those files that exist. Exit status 77 without matplotlib.
 """
 import os
 
@@ -16,7 +16,7 @@ LAYERS = {"pieces": "a get for each run of cells", "whole": "one get for a layer
 
 
 def label_of(row):
-    """A subject in words: Sennit, or the MPI with what tells its variants apart."""
+    """A subject in words: Sennit, or the MPI with the name of its variant."""
     if row["mpi"] is None:
         if row["way"] == "notified":
             return f"Sennit, notified, x{'' if row['layers'] == 'plan' else ' and y'} packed"
@@ -56,7 +56,8 @@ def figure_6(folder):
 
 
 def figure_groups(folder, file, name, parts, computing):
-    """Axes for each way to fetch layers, a group of bars for each number of ranks; each of `parts` is (key, word). With `computing`, its time as a line."""
+    """Axes for each way to fetch layers, a group of bars for each number of ranks; each of `parts` is (key, word). With
+    `computing`, the computing time is a line."""
     _, rows = jobs.read_lines(os.path.join(folder, file))
     rows = [row for row in rows if "ranks" in row and row["ranks"] > 1]
     panels = [layers for layers in LAYERS if any(panel_of(row) == layers for row in rows)]

@@ -5,8 +5,8 @@
     python3 apps/heat3d/study/scaling.py nonblocking [...]
 
 Writes scaling-blocking.jsonl (figures 8 and 9) or scaling-nonblocking.jsonl (10 and 11). Every rank has 32768 cells, as
-in the paper: 32 x 32 x 32 with blocking calls, which cuts all axes, 512 x 8 x 8 with non-blocking ones, where x is not
-cut, so that every get is of a row of 4 KiB.
+in the paper: 32 x 32 x 32 with blocking calls, which cuts all axes, and 512 x 8 x 8 with non-blocking ones, where x is
+not cut, so that every get is of a row of 4 KiB.
 """
 import os
 
@@ -21,7 +21,7 @@ def file_of(kind):
 
 
 def grid_of(kind, ranks):
-    """How many ranks along x, y, z: factors of 2 in turn, along y and z alone with the long rows."""
+    """The number of ranks along x, y, z: factors of 2 in turn; with the long rows only along y and z."""
     grid = [1, 1, 1]
     axes = (0, 1, 2) if kind == "blocking" else (1, 2)
     factors, rest = [], ranks
@@ -43,7 +43,7 @@ def options_of(kind, ranks):
 
 
 def subjects_of(kind, layers, ranks):
-    """A rank alone has no window on memory of its own: Open MPI 4.1 refuses to make one."""
+    """A single rank has no window on its own memory: Open MPI 4.1 refuses to make one."""
     found = [jobs.Subject(kind, layers)]
     for mpi in jobs.LAUNCHERS:
         ways = [f"{layers}-allocated"] if ranks == 1 else [layers, f"{layers}-allocated"]

@@ -1,6 +1,6 @@
-"""What was to be reached, and by how much it was or was not: a section of the page, computed from the files of results.
+"""The targets, and by how much they were met or missed: a section of the page, computed from the files of results.
 
-Called by page.py. A reason is either a comparison of figures that the page has, or a sentence of the page.
+Called by page.py. A reason is either a comparison of figures on the page, or a sentence of the page.
 """
 import os
 
@@ -15,12 +15,12 @@ OVER_NS = 3
 FLAT_RATIO = 2
 BY_HAND_RATIO = 1
 LINES = 90
-# By what the copy is made of: words and vectors in place, calls, and what does not fit the first cache.
+# Classes by the kind of copy: inline words and vectors, calls, and sizes that exceed the first cache.
 CLASSES = (("to 128 B", 0, 128), ("256 B to 2 KiB", 129, 2048), ("4 and 8 KiB", 2049, 8192), ("from 16 KiB on", 8193, 1 << 62))
 
 
 def worst_of(rows, key):
-    """{bytes: the median of the MPI beside which it was higher}."""
+    """{bytes: the median for the MPI with the higher value}."""
     sizes = sorted({row["bytes"] for row in rows})
     return {size: max(row[key][1] for row in rows if row["bytes"] == size) for size in sizes}
 
@@ -44,7 +44,7 @@ def overhead_rows(rows):
 
 
 def turns_text(halos, cores):
-    """What sharing processors does to Sennit's synchronisation."""
+    """The effect of shared processors on Sennit's synchronisation."""
     mine = [row for _, rows in halos for row in rows if row["way"] in jobs.BASES and row["ranks"] > 1]
     alone = [row["synchronise_us"] for row in mine if row["ranks"] <= cores]
     shared = [row for row in mine if row["ranks"] > cores]
@@ -59,8 +59,8 @@ def turns_text(halos, cores):
 
 
 def misses(figure, rows, wants, ratio, part="halo_us"):
-    """(number of comparisons, [(program, place, ratio)] of those below the ratio) among the rows that `wants` picks; of the part of
-    the step that is named."""
+    """(number of comparisons, [(program, place, ratio)] of those below the ratio) among the rows that `wants` selects, for the
+    named part of the step."""
     base = {(plots.panel_of(row), row["ranks"]): row for row in rows if row["way"] in jobs.BASES}
     count, found = 0, []
     for row in rows:

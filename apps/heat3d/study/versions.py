@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Figure 12: the halo with Sennit, with MPI RMA that knows the node by hand, and with flat MPI RMA; all blocking.
+"""Figure 12: the halo with Sennit, with MPI RMA that distinguishes the node by hand, and with flat MPI RMA; all
+blocking.
 
     python3 apps/heat3d/study/versions.py [--ranks 2,4,8] [--realtime] [--out docs/results/heat3d] [--lines]
 
-Writes versions.jsonl, with the lines of code of each version. MPI send and receive, Sennit's plain pointers
-and its notified puts stand beside them. 32 x 32 x 32 cells a rank, as in scaling.py. With --lines it
-counts lines anew in the file that is there, and measures nothing.
+Writes versions.jsonl, with the lines of code of each version. MPI send and receive, Sennit's plain pointers and its
+notified puts are measured beside them. 32 x 32 x 32 cells per rank, as in scaling.py. With --lines it counts lines anew
+in the existing file, and measures nothing.
 """
 import os
 
@@ -37,7 +38,7 @@ def rows(arguments, command):
 
 
 def recorded_lines(folder):
-    """{way: lines} as they were counted when the file was written."""
+    """{way: lines} as counted when the file was written."""
     return next(row["lines"] for row in jobs.read_lines(os.path.join(folder, FILE))[1] if "lines" in row)
 
 

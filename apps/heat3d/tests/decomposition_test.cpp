@@ -1,5 +1,5 @@
-// Who owns which cells. Breaks when a cell has no owner or two, when shares are unfair, or when
-// neighbours disagree about their common side.
+// Tests the owners of cells. Breaks when a cell has no owner or two, when shares are unfair, or
+// when neighbours disagree about their common side.
 #include "decomposition.hpp"
 #include "failure.hpp"
 

@@ -1,5 +1,5 @@
-"""Reads what heat3d writes, with nothing but Python's own library, and strictly: a file that another program could
-take differently is an error.
+"""Reads the files of heat3d, strictly and only with Python's standard library: a file that another program could
+interpret differently is an error.
 
     python3 fields.py FOLDER     checks FOLDER/temperature.vti and .npy and that they hold the same cells
 """
@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 
 
 class Wrong(Exception):
-    """A file is not what it should be; the text says which and why."""
+    """A file is wrong; the text names the file and the reason."""
 
 
 def need(condition, path, what):
@@ -66,7 +66,7 @@ def read_vti(path):
 
 
 def read_both(folder):
-    """(cells in x, y, z; values, x fastest) of a folder, whose two files must agree."""
+    """(cells in x, y, z; values, x fastest) of a folder. Its two files must agree."""
     names = sorted(os.listdir(folder))
     need(names == ["temperature.npy", "temperature.vti"], folder, f"holds {names}")
     cells, payload = read_npy(os.path.join(folder, "temperature.npy"))

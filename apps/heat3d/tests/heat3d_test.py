@@ -28,7 +28,7 @@ def test(function):
 
 
 class Failed(Exception):
-    """What was expected and what came."""
+    """The expected and the actual result."""
 
 
 def need(condition, text):
@@ -106,7 +106,7 @@ def every_way_to_fetch_layers_gives_the_same_field(setup):
 
 @test
 def no_step_of_the_notified_variant_has_a_barrier(setup):
-    """Breaks when a step synchronises all ranks, or calls what it need not."""
+    """Breaks when a step synchronises all ranks, or makes needless calls."""
     few, many = 5, 12
     in_steps = {"plan": ("sennit_plan_start", "sennit_plan_wait"), "packed": ("sennit_put_notify",)}
     for layers, puts in in_steps.items():
@@ -125,8 +125,8 @@ def no_step_of_the_notified_variant_has_a_barrier(setup):
 
 @test
 def a_rank_that_is_held_up_reads_what_was_put_for_it(setup):
-    """Breaks when a neighbour overwrites what a rank has not read yet. All share one processor, so that now and then a rank
-    is held up in its step while the others go on as far as they may."""
+    """Breaks when a neighbour overwrites cells that a rank has not read yet. All ranks share one processor, so now and then a
+    rank is delayed in its step while the others run ahead as far as they may."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     options = ["--size", "40,40,40", "--west", "80", "--up", "-30", "--max-steps", "600", "--check-every", "1000", "--no-output"]
     expected = setup.solve("sennit", 1, options)["field_hash"]
@@ -182,8 +182,8 @@ def it_stops_at_the_residual_or_the_count(setup):
 
 @test
 def the_example_of_a_settings_file_is_solved(setup):
-    """Breaks when the file that the README starts is not there, has a name or a value that is none, or flags in a file
-    are not understood as the README says."""
+    """Breaks when the file that the README uses is missing, has a wrong name or value, or when flags in a file do not have
+    the meaning that the README gives."""
     example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hot-plate.ini")
     with tempfile.TemporaryDirectory() as folder:
         out, quiet = os.path.join(folder, "out"), os.path.join(folder, "quiet.ini")
@@ -199,7 +199,7 @@ def the_example_of_a_settings_file_is_solved(setup):
 
 @test
 def bad_input_ends_every_rank_with_a_reason(setup):
-    """Breaks when a rank goes on, waits for others, or ends with 0; or when the message does not name the cause."""
+    """Breaks when a rank continues, waits for others, or ends with 0; or when the message does not name the cause."""
     with tempfile.TemporaryDirectory() as folder:
         config = os.path.join(folder, "bad.ini")
         with open(config, "w", encoding="ascii") as file:
@@ -222,13 +222,13 @@ def bad_input_ends_every_rank_with_a_reason(setup):
             (["--output", os.path.join(occupied, "below")], "file/below cannot be made"),
             (["--output", "/proc/heat3d"], "/proc/heat3d cannot be made"),
         ]
-        # MPI's programs have ordinary memory, which some systems promise beyond what they have.
+        # MPI's programs use ordinary memory, which some systems overcommit.
         too_large = (["--size", "100000,100000,100", "--no-output"], "SENNIT_ERR_NOMEM")
         for name in setup.starts:
             for options, expected in [*table, too_large] if name in SENNIT else table:
                 around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"]
                 result = setup.execute(name, 2, ["--size", "8,8,8", *options], around)
-                # Each rank's own exit status, which launchers do not show.
+                # The exit status of each rank, which launchers do not show.
                 need(result.stdout.count("ended with 1\n") == 2, f"{name} {options}:\n{result.stdout}{result.stderr}")
                 need(result.stderr.count(expected) == 1, f"{name} {options}: no '{expected}' in\n{result.stderr}")
             need(setup.execute(name, 2, ["--size", "0,1,1"]).returncode != 0, f"the launcher of {name} gives 0")
@@ -237,7 +237,7 @@ def bad_input_ends_every_rank_with_a_reason(setup):
 
 @test
 def an_error_of_one_rank_ends_all(setup):
-    """Breaks when ranks wait for one that could not write: here rank 1 looks for the files in another folder."""
+    """Breaks when ranks wait for a rank that could not write: here rank 1 looks for the files in another folder."""
     elsewhere = 'if [ "${SENNIT_RANK:-${OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then cd /; fi; exec "$@"'
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -253,7 +253,7 @@ def an_error_of_one_rank_ends_all(setup):
 
 @test
 def files_open_in_other_readers(setup):
-    """Breaks when a head is malformed or the order of cells is not what it says. NumPy is asked where it is there."""
+    """Breaks when a head is malformed or does not match the order of cells. NumPy reads the files too, if it is installed."""
     with tempfile.TemporaryDirectory() as folder:
         for name in setup.starts:
             out = os.path.join(folder, name)
@@ -274,7 +274,7 @@ def files_open_in_other_readers(setup):
 
 @test
 def the_report_adds_up(setup):
-    """Breaks when a part of a step is counted twice or not at all, or --quiet says something."""
+    """Breaks when a part of a step is counted twice or not at all, or when --quiet prints anything."""
     for name in setup.starts:
         options = ["--size", "32,32,32", "--max-steps", "60", "--no-output"]
         result = setup.solve(name, 2, options)
@@ -310,7 +310,7 @@ def a_long_run_says_where_it_is(setup):
 
 @test
 def a_rank_that_dies_ends_the_others(setup):
-    """Breaks when ranks wait without end for the cells, or the residual, of one that is gone."""
+    """Breaks when ranks wait forever for the cells, or the residual, of a dead rank."""
     die = 'if [ "$SENNIT_RANK" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 3; fi; exec "$@"'
     for name in SENNIT:
         for every in ("1", "1000000000"):

@@ -1,5 +1,5 @@
-// The INI reader and the table of settings. Breaks when a wrong file or command line is taken, when
-// a message does not say where, or when the file wins over the command line.
+// Tests the INI reader and the table of settings. Breaks when a wrong file or command line is
+// accepted, when a message does not name the place, or when the file overrides the command line.
 #include "options.hpp"
 #include "failure.hpp"
 #include "ini.hpp"

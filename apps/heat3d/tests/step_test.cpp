@@ -1,6 +1,5 @@
-// The kernel, the layers around a block, and the physics that is set up for it. Breaks when a cell
-// depends on how the grid is cut, when a side is mixed up with another, or when the time step is
-// not stable.
+// Tests the kernel, the layers around a block, and the physics. Breaks when a cell depends on the
+// decomposition, when a side is mixed up with another, or when the time step is not stable.
 #include "decomposition.hpp"
 #include "failure.hpp"
 #include "kernel.hpp"
@@ -25,7 +24,7 @@ std::vector<double> random_cells(std::size_t count) {
     return cells;
 }
 
-// The whole grid with one value beyond each side, one step.
+// One step of the whole grid with one value beyond each side.
 std::vector<double> step_whole(const Shape &shape, const std::vector<double> &cells,
                                const std::vector<double> &beyond, const Stencil &stencil) {
     Block block{shape, cells.data(), {}};
@@ -38,7 +37,7 @@ std::vector<double> step_whole(const Shape &shape, const std::vector<double> &ce
     return result;
 }
 
-// The same cut into boxes, whose outer layers are copies of the neighbours' inner ones.
+// The same, cut into boxes whose outer layers are copies of the neighbours' inner ones.
 std::vector<double> step_cut(const Decomposition &cut, const std::vector<double> &cells,
                              const std::vector<double> &beyond, const Stencil &stencil,
                              double *largest) {
@@ -111,7 +110,7 @@ TEST(Step, the_field_does_not_depend_on_how_the_grid_is_cut) {
             const Decomposition cut(cells, grid, static_cast<int>(grid[0] * grid[1] * grid[2]));
             double largest = 0;
             EXPECT_EQ(step_cut(cut, start, beyond, stencil, &largest), whole) << text_of(grid);
-            // The change is rounded once more when it is added to a cell.
+            // Adding the change to a cell rounds it once more.
             EXPECT_NEAR(largest, change, 1e-12);
         }
     }
@@ -157,7 +156,8 @@ TEST(Step, each_neighbour_counts_with_the_factor_of_its_axis) {
 }
 
 TEST(Step, heat_that_leaves_one_cell_enters_another) {
-    // All sides insulated: the sum stays, with a diffusivity that depends on temperature too.
+    // All sides insulated: the sum is conserved, also with a diffusivity that depends on
+    // temperature.
     const Shape shape{7, 5, 4};
     const std::vector<double> cells = random_cells(shape.cells());
     Block block{shape, cells.data(), {}};

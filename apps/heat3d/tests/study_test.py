@@ -46,7 +46,7 @@ def hash_of(subject, arguments, grid, ranks, options):
 
 
 def compare_fields(arguments, cases, options):
-    """`cases`: (subject, grid, ranks). All must give what a rank alone gives, but for those of an MPI that is not there."""
+    """`cases`: (subject, grid, ranks). All must give the field of a single rank; subjects of a missing MPI are skipped."""
     expected = hash_of(jobs.Subject("blocking", "pieces"), arguments, "1,1,1", 1, options)
     need(expected is not None, f"heat3d-blocking or sennit is not in {arguments.bin}")
     for subject, grid, ranks in cases:
@@ -57,16 +57,17 @@ def compare_fields(arguments, cases, options):
 
 @test
 def every_variant_gives_the_same_field(arguments):
-    """Breaks when a stride, an offset or a datatype of one variant is wrong, or a get is read before it is complete.
-    The cut along x, y or z changes from one to the next."""
+    """Breaks when a stride, an offset or a datatype of one variant is wrong, or a get is read before it is complete. The
+    cut along x, y or z changes from one subject to the next."""
     cases = [(subject, *GRIDS[turn % 3]) for turn, subject in enumerate(every_subject())]
     compare_fields(arguments, cases, UNEVEN)
 
 
 @test
 def every_variant_gives_the_same_field_on_every_grid(arguments):
-    """As above, with each cut and up to 8 ranks, where waits for a processor shift everything in time. With MPI such runs
-    take a second each, so that a subject of it has one of the large grids."""
+    """Breaks for the same reasons as the test before, with each cut and up to 8 ranks, which wait for processors, so
+    that the timing varies. With MPI such runs take a second each, so a subject with MPI runs only one of the large
+    grids."""
     cases = [(subject, grid, ranks) for turn, subject in enumerate(every_subject())
              for grid, ranks in (GRIDS if subject.mpi is None else [*GRIDS[:3], GRIDS[3 + turn % 3]])]
     compare_fields(arguments, cases, [*UNEVEN, "--diffusivity-slope", "0.005"])
@@ -74,8 +75,8 @@ def every_variant_gives_the_same_field_on_every_grid(arguments):
 
 @test
 def the_library_saves_the_lines_that_locality_costs_by_hand(arguments):
-    """Breaks when the comparison of figure 12 is no longer what the page says: the same work in at least 90 lines less,
-    every file of a variant counted, none counted for nobody."""
+    """Breaks when the comparison of figure 12 no longer matches the page: the same work in at least 90 lines less, every
+    file of a variant counted, and no other file."""
     del arguments
     lines = jobs.lines_of_code()
     need(lines["rma-shared"] - lines["blocking"] >= 90, f"{lines}")
@@ -88,7 +89,7 @@ def the_library_saves_the_lines_that_locality_costs_by_hand(arguments):
 
 @test
 def the_lines_on_the_page_are_those_of_the_files(arguments):
-    """Breaks when a variant was written anew or added, and the page still says what was counted before."""
+    """Breaks when a variant was changed or added, and the page still has the earlier counts."""
     del arguments
     recorded = versions.recorded_lines(os.path.join(jobs.ROOT, "docs", "results", "heat3d"))
     counted = jobs.lines_of_code()
@@ -111,7 +112,7 @@ def ranks_are_laid_out_along_the_axes_of_the_paper(arguments):
 
 
 def check_files(folder):
-    """What the drivers wrote: heads, a row for every program that is there, times that can be."""
+    """Checks the files of the drivers: heads, a row for every program that exists, plausible times."""
     expected = {"overhead.jsonl": "6", "scaling-blocking.jsonl": "8, 9", "scaling-nonblocking.jsonl": "10, 11",
                 "versions.jsonl": "12"}
     for file, figure in expected.items():
@@ -156,7 +157,7 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
 
 @test
 def the_page_is_what_its_files_say(arguments):
-    """Breaks when the page was edited by hand, or measured again without it."""
+    """Breaks when the page was edited by hand, or was not written again after a measurement."""
     del arguments
     run = subprocess.run([sys.executable, os.path.join(STUDY, "page.py"), "--check"], capture_output=True, text=True,
                          check=False)
@@ -165,7 +166,7 @@ def the_page_is_what_its_files_say(arguments):
 
 @test
 def wrong_fields_and_runs_without_end_are_no_figures(arguments):
-    """Breaks when a driver takes a figure from programs that disagree, or waits for ever for one."""
+    """Breaks when a driver accepts a figure from programs that disagree, or waits forever for one."""
     row = {"steps": 4, "residual": 0, "loop_s": 1e-3, "subject": "x", "cells": [1], "ranks_grid": [1],
            **{key: 1.0 for key in jobs.PARTS.values()}}
     with tempfile.TemporaryDirectory() as folder:

@@ -15,9 +15,9 @@ std::vector<Face> faces_of(const Decomposition &decomposition, int rank) {
     return faces;
 }
 
-// Of all boxes rank 0's is the longest in every direction. The distance is whole lines of the cache
-// and not a multiple of a page, or a cell would share its place in every cache with its successor
-// in the other field.
+// Rank 0's box is the longest in every direction. The distance is a whole number of cache lines and
+// not a multiple of a page; otherwise a cell and its successor in the other field would share their
+// place in every cache.
 FieldLayout::FieldLayout(const Decomposition &decomposition) {
     constexpr std::size_t line = 16, page = 512;
     distance_ = (decomposition.box(0).shape().cells() + line - 1) / line * line;

@@ -1,9 +1,10 @@
-// What the one-sided variants of heat3d share: which layers a rank needs of whom, where they lie in
-// the neighbour's memory, and buffers for them. Each variant adds how the cells are fetched.
+// The common part of the one-sided variants of heat3d: the layers that a rank needs from each
+// neighbour, their places in the neighbour's memory, and buffers for them. Each variant adds the
+// way to fetch the cells.
 //
 // A layer is fetched in one of two ways. `pieces`: a get for every run of cells, as in figure 7 of
-// Zhou and Gracia 2017, which is a row of cells across y and z and a single cell across x.
-// `whole`: one get that describes the layer, strides and all.
+// Zhou and Gracia 2017; a run is a row of cells across y and z and a single cell across x. `whole`:
+// one get that describes the layer with its strides.
 #pragma once
 
 #include "../exchange.hpp"
@@ -24,7 +25,7 @@ struct Face {
 
 std::vector<Face> faces_of(const Decomposition &decomposition, int rank);
 
-// Calls get(first cell in the neighbour's block, where to, cells) for every run of cells.
+// Calls get(first cell in the neighbour's block, destination, cells) for every run of cells.
 template <typename Get>
 void for_each_run(Face &face, const Get &get) {
     double *to = face.cells.data();
@@ -54,7 +55,8 @@ class FieldLayout {
     std::size_t distance_ = 0;  // cells
 };
 
-// The part of Exchange that is the same for all of them. `Ranks` is what ranks do together.
+// The part of Exchange that is the same for all of them. `Ranks` implements the collective
+// operations.
 template <typename Ranks>
 class FaceExchange : public Ranks {
   public:
@@ -69,7 +71,7 @@ class FaceExchange : public Ranks {
     }
 
   protected:
-    // The first part of every open().
+    // The first part of every variant's open().
     void prepare(const Decomposition &decomposition, const std::string &mode) {
         whole_ = mode.starts_with("whole");
         layout_ = FieldLayout(decomposition);

@@ -12,9 +12,9 @@ class MpiFaces : public FaceExchange<MpiRanks> {
     ~MpiFaces() override;
 
   protected:
-    // prepare(), and the types, one per face.
+    // Calls prepare() and makes the datatypes, one per face.
     void prepare_types(const Decomposition &decomposition, const std::string &mode);
-    // Waits until all ranks have arrived, by max() with `check`. Between MPI_Win_sync of the
+    // Waits until all ranks have arrived; with `check` by max(). Called between MPI_Win_sync of the
     // windows.
     double wait_for_all(double change, bool check);
 

@@ -1,6 +1,7 @@
 // heat3d with flat MPI RMA, blocking: every get is complete before the next one starts. Runs of
-// cells come by MPI_Rget and MPI_Wait. A whole layer comes by MPI_Get and a flush, because with a
-// derived datatype MPICH over UCX says that an MPI_Rget is complete before it is (its issue 7896).
+// cells are fetched by MPI_Rget and MPI_Wait. A whole layer is fetched by MPI_Get and a flush,
+// because with a derived datatype MPICH over UCX reports an MPI_Rget as complete too early (its
+// issue 7896).
 #include "rma_flat.hpp"
 
 namespace heat3d {

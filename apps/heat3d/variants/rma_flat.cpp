@@ -21,8 +21,8 @@ void RmaFlat::open(const Decomposition &decomposition, const std::string &mode) 
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
 }
 
-// As with Sennit's get one barrier a step is enough; MPI wants the window's public and private view
-// brought together on both sides of it.
+// As with Sennit's get, one barrier a step is enough. MPI requires that the window's public and
+// private copies are synchronised on both sides of it.
 double RmaFlat::finish_step(double change, bool check) {
     MPI_Win_sync(window_);
     const double largest = wait_for_all(change, check);

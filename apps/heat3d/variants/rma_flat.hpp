@@ -1,8 +1,8 @@
-// The part of the flat MPI RMA variants that is the same for both: one window with both fields of
-// every rank, open for all ranks from beginning to end. Nothing here asks who shares a node.
+// The common part of the flat MPI RMA variants: one window with both fields of every rank, open for
+// all ranks from beginning to end. It ignores which ranks share a node.
 //
-// The window lies on memory of the program's own (`pieces`, `whole`), or, in `pieces-allocated` and
-// `whole-allocated`, on memory that MPI chose for it, which an MPI may make faster.
+// The window uses the program's own memory (`pieces`, `whole`), or, with `pieces-allocated` and
+// `whole-allocated`, memory that MPI allocates, which may be faster.
 #pragma once
 
 #include "mpi_faces.hpp"
@@ -22,14 +22,14 @@ class RmaFlat : public MpiFaces {
 
   protected:
     MPI_Win window() const { return window_; }
-    // Where a cell of a neighbour's block is in its part of the window.
+    // The place of a cell of a neighbour's block in the neighbour's part of the window.
     MPI_Aint place_of(int field, std::size_t cell) const {
         return static_cast<MPI_Aint>(layout_.cell_of(field, cell));
     }
 
   private:
     MPI_Win window_ = MPI_WIN_NULL;
-    std::unique_ptr<double[]> memory_;  // null if it is the window's
+    std::unique_ptr<double[]> memory_;  // null if the window allocates it
 };
 
 }  // namespace heat3d

@@ -1,5 +1,5 @@
-// heat3d with flat MPI RMA, non-blocking: all layers are asked for by MPI_Get, then the window is
-// flushed for each neighbour.
+// heat3d with flat MPI RMA, non-blocking: MPI_Get starts all layers, then the window is flushed for
+// each neighbour.
 #include "rma_flat.hpp"
 
 namespace heat3d {

@@ -1,9 +1,10 @@
-// heat3d with MPI RMA that knows by hand who shares the node, as in figure 5 of Zhou and Gracia
-// 2017: the fields lie in a shared window of the node, whose neighbours are read by load, and are
-// attached to a dynamic window of all ranks, by which the others are read.
+// heat3d with MPI RMA that distinguishes by hand which ranks share the node, as in figure 5 of Zhou
+// and Gracia 2017. The fields lie in a shared window of the node; neighbours on the node are read
+// by load. The fields are also attached to a dynamic window of all ranks; the other neighbours are
+// read through it.
 //
-// With `pieces-far` and `whole-far` no rank counts as one of this node, so that the other half of
-// the program runs too.
+// With `pieces-far` and `whole-far` no rank counts as being on this node, so the other half of the
+// program runs too.
 #include "mpi_faces.hpp"
 
 #include <cstring>
@@ -54,7 +55,7 @@ void RmaShared::open(const Decomposition &decomposition, const std::string &mode
 void RmaShared::open_windows() {
     const auto bytes = static_cast<MPI_Aint>(layout_.bytes());
     MPI_Comm_split_type(world(), MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node_);
-    // Without this the parts of the ranks are neighbours in memory and share pages.
+    // Without this, the parts of the ranks are adjacent in memory and share pages.
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
@@ -114,8 +115,8 @@ void RmaShared::read_near(Face &face, const double *base) const {
     });
 }
 
-// A whole layer by MPI_Get and a flush, because with a derived datatype MPICH over UCX says that an
-// MPI_Rget is complete before it is (its issue 7896).
+// A whole layer is fetched by MPI_Get and a flush, because with a derived datatype MPICH over UCX
+// reports an MPI_Rget as complete too early (its issue 7896).
 void RmaShared::read_far(Face &face, MPI_Datatype type, int field) const {
     if (whole_) {
         MPI_Get(face.cells.data(), static_cast<int>(face.shape.cells()), MPI_DOUBLE, face.peer,

@@ -1,5 +1,5 @@
-// heat3d with Sennit's blocking get: a layer is here when the call returns, whichever way Sennit
-// took to the neighbour.
+// heat3d with Sennit's blocking get: a layer has arrived when the call returns, whichever path
+// Sennit used.
 #include "../run.hpp"
 #include "sennit_faces.hpp"
 

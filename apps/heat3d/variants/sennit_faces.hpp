@@ -1,5 +1,5 @@
-// The part of the variants with Sennit's get that is the same for both: start and end, what all
-// ranks do together, the fields in global memory, and where a neighbour's cells are.
+// The common part of the variants with Sennit's get: start and end, the collective operations, the
+// fields in global memory, and the places of a neighbour's cells.
 #pragma once
 
 #include "../run.hpp"
@@ -12,7 +12,7 @@
 
 namespace heat3d {
 
-// Throws Lost with what Sennit says is wrong.
+// Throws Lost with Sennit's error message.
 void must(sennit_status status, const char *doing);
 
 class SennitFaces : public FaceExchange<Exchange> {
@@ -28,13 +28,13 @@ class SennitFaces : public FaceExchange<Exchange> {
     std::vector<double> gather(const std::vector<double> &mine) override;
 
     void open(const Decomposition &decomposition, const std::string &mode) override;
-    // One barrier a step is enough, because a step writes the field that no rank reads in it: the
-    // barrier puts its stores before the others' gets of the next step, and its gets before their
+    // One barrier a step is enough, because a step writes the field that no rank reads in it. The
+    // barrier orders its stores before the others' gets of the next step, and its gets before their
     // next stores.
     double finish_step(double change, bool check) override;
 
   protected:
-    // A cell of the neighbour's block, and the layer's first.
+    // The addresses of a cell of the neighbour's block, and of the layer's first cell.
     sennit_gptr cell_of(const Face &face, int field, std::size_t cell) const {
         const std::size_t bytes = layout_.cell_of(field, cell) * sizeof(double);
         return sennit_gptr_add(sennit_gptr_at(fields_, face.peer),
@@ -43,14 +43,14 @@ class SennitFaces : public FaceExchange<Exchange> {
     sennit_gptr first_of(const Face &face, int field) const {
         return cell_of(face, field, face.place.offset);
     }
-    // The layer, strides and all.
+    // The layer with its strides.
     static sennit_box box_of(const Face &face);
 
   private:
     sennit_gptr fields_ = SENNIT_GPTR_NULL;
 };
 
-// What main() does.
+// The body of main().
 template <typename Variant>
 int run_with_sennit(int argc, char **argv) {
     try {

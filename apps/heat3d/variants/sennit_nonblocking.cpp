@@ -1,4 +1,4 @@
-// heat3d with Sennit's non-blocking get: all layers are asked for, then one flush completes them.
+// heat3d with Sennit's non-blocking get: all gets are started, then one flush completes them.
 #include "../run.hpp"
 #include "sennit_faces.hpp"
 

@@ -1,6 +1,6 @@
 // heat3d with Sennit's notified put: a rank puts its outermost cells into its neighbours' halos,
-// and its signal fires when theirs have arrived. Nothing else separates two steps: no barrier, and
-// no question whether a neighbour is ready.
+// and its signal fires when its neighbours' cells have arrived. Nothing else separates two steps:
+// no barrier, and no check whether a neighbour is ready.
 //
 // The halo has two halves, because there are two fields. Step n, which reads field n mod 2, is
 // epoch n of the signal: its cells arrive in half n mod 2, the step reads them there, and resets
@@ -80,7 +80,7 @@ class SennitNotified final : public Exchange {
     double *own_ = nullptr;
 };
 
-// The distance of the two halves of a halo in cells: whole cache lines.
+// The distance between the two halves of a halo in cells: whole cache lines.
 std::size_t half_of(const LayerShape &shape) {
     constexpr std::size_t line = kLineBytes / sizeof(double);
     return (shape.cells() + line - 1) / line * line;
@@ -127,7 +127,7 @@ void SennitNotified::open(const Decomposition &decomposition, const std::string 
         record_plan(field);
 }
 
-// Every rank makes a block of the halo of each side, and gets the block of the facing halo from
+// Every rank makes a block of the halo of each side, and receives the block of the facing halo from
 // each neighbour. Rank 0's box is the longest in every direction.
 void SennitNotified::share_halo(const Decomposition &decomposition) {
     std::size_t bytes = 0;
@@ -206,7 +206,7 @@ void SennitNotified::exchange_layers(int field) {
     check(sennit_signal_wait(arrived_, SENNIT_FOREVER));
 }
 
-// The halo has been read, so the epoch may end. Ranks synchronise only where they compare the
+// The halo has been read, so the epoch may end. Ranks synchronise only in steps that compare the
 // residual.
 double SennitNotified::finish_step(double change, bool check) {
     if (!links_.empty()) apps::check(sennit_signal_reset(arrived_));

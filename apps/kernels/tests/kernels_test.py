@@ -13,13 +13,13 @@ import harness  # noqa: E402  pylint: disable=wrong-import-position
 from compare import SUBJECTS, runs  # noqa: E402  pylint: disable=wrong-import-position
 from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
 
-FEW = ["--warmup", "5", "--runs", "2"]  # the warm-up is checked, run by run
+FEW = ["--warmup", "5", "--runs", "2"]  # the warm-up is checked after each run
 SIZES = {"daxpy": ["--total", "2003", "--chunk", "100"], "cannon": ["--shape", "23,17,31"], "summa": ["--shape", "23,17,31"],
          "sort": ["--total", "3001", "--keys", "skewed", "--values", "100000"]}
 
 
 def those_there(arguments, kernel):
-    """(subject, version) of every program that is built and can be started."""
+    """(subject, version) of every program that is built and has a launcher."""
     harness.need_all(arguments, [subject.program.program for subject in SUBJECTS if subject.words(arguments, 1) is not None])
     for subject in SUBJECTS:
         if subject.words(arguments, 1) is not None:
@@ -55,19 +55,20 @@ def run_all(arguments, counts, sizes):
 
 @test
 def every_version_is_right_on_one_two_and_four_ranks(arguments):
-    """Breaks when data goes to a wrong place, comes too late, or is left from an earlier run: each run has other data."""
+    """Breaks when data goes to a wrong place, arrives too late, or is left from an earlier run: each run has other data."""
     run_all(arguments, (1, 2, 4), SIZES.items())
 
 
 @test
 def every_version_is_right_on_odd_numbers_of_ranks(arguments):
-    """As above; nine ranks are a grid in which neighbours on both sides differ, for the two buffers of cannon."""
+    """Breaks for the same reasons; on a grid of nine ranks the neighbours on both sides differ, which tests the two buffers of
+    cannon."""
     run_all(arguments, (3, 9), SIZES.items())
 
 
 @test
 def grids_and_sizes_of_any_kind_are_right(arguments):
-    """Breaks when a grid that is no square, a rank with nothing, or numbers that do not divide are counted wrong."""
+    """Breaks when a grid that is not a square, a rank without data, or sizes that do not divide evenly are handled wrong."""
     cases = [("summa", 4, ["--shape", "5,7,9", "--rows", "1", "--columns", "4"]), ("summa", 4, ["--shape", "9,2,1", "--rows", "4"]),
              ("cannon", 4, ["--shape", "1,1,3"]), ("daxpy", 4, ["--total", "5"]), ("daxpy", 2, ["--size", "64", "--chunk", "64"]),
              ("sort", 4, ["--total", "3"]), ("sort", 4, ["--size", "500", "--keys", "uniform", "--values", "2"])]
@@ -83,7 +84,7 @@ def grids_and_sizes_of_any_kind_are_right(arguments):
 
 @test
 def keys_of_nas_pass_its_partial_verification(arguments):
-    """Breaks when keys are not NAS's, or one is lost: NAS publishes the ranks of five."""
+    """Breaks when keys are not those of NAS, or a key is lost: NAS publishes the ranks of five."""
     for key in those_there(arguments, "sort"):
         row = result_of(arguments, key, 2, "sort", ["--nas", "S"])
         need(row["total"] == 1 << 16 and row["values"] == 1 << 11, f"{row}")
@@ -91,8 +92,8 @@ def keys_of_nas_pass_its_partial_verification(arguments):
 
 @test
 def a_wrong_result_ends_every_program_with_an_error(arguments):
-    """Breaks when a check looks at too little, or does not become the exit status. The check is the same for all versions, its
-    way to the exit status the same for all kernels: Sennit's program has every kernel, each other one."""
+    """Breaks when a check looks at too little, or does not become the exit status. The check is the same for all versions, and
+    its way to the exit status for all kernels: Sennit's program runs every kernel, each other program one."""
     for number, (kernel, options) in enumerate(SIZES.items()):
         for subject, version in those_there(arguments, kernel):
             if version != subject.versions[kernel][0] or (subject.key != "sennit" and SUBJECTS.index(subject) != number + 1):
@@ -105,14 +106,14 @@ def a_wrong_result_ends_every_program_with_an_error(arguments):
 
 @test
 def what_does_not_fit_is_refused_with_a_reason(arguments):
-    """Breaks when a rank goes on or waits for others, or when the message does not name the cause."""
+    """Breaks when a rank continues or waits for others, or when the message does not name the cause."""
     table = [(["--kernel", "cannon"], "cannon needs a square number of ranks, and 3 is none"),
              (["--kernel", "summa", "--rows", "2"], "a grid of 2 x 1 does not fit 3 ranks"),
              (["--kernel", "summa", "--rows", "3", "--columns", "2"], "a grid of 3 x 2 does not fit 3 ranks"),
              (["--kernel", "sort", "--version", "none"], "has no version 'none' of sort"), (["--kernel", "sort", "--values", "3"], "--values is odd"),
              (["--size", "0"], "--size"), (["--nas", "D"], "--nas"), (["--runs", "0"], "--runs"), (["left"], "left")]
     for number, subject in enumerate(subject for subject in SUBJECTS if subject.words(arguments, 1) is not None):
-        # One function reads the options of all: each program gets a part, the first all of them.
+        # One function reads the options of all programs: each program gets a part of the table, the first all of it.
         for options, expected in table if number == 0 else table[number % 3::3]:
             run = execute(arguments, subject, 3, options)
             what = f"{subject.key} {' '.join(options)}"
@@ -123,8 +124,8 @@ def what_does_not_fit_is_refused_with_a_reason(arguments):
 
 @test
 def the_driver_measures_in_turns(arguments):
-    """Breaks when the driver does not understand what a program writes, leaves a command of the user's out, or counts its own library among
-    the others."""
+    """Breaks when the driver does not understand the output of a program, leaves out a command of the user's, or counts its own
+    library among the others."""
     driver = [sys.executable, os.path.join(HERE, "..", "compare.py"), "--bin", arguments.bin]
     again = "again=" + " ".join(os.path.join(arguments.bin, word) for word in ("sennit run -n {ranks}", "kernels-shmem"))
     with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +136,7 @@ def the_driver_measures_in_turns(arguments):
         _, rows = runs.read_lines(file)
     versions = {kernel: len(list(those_there(arguments, kernel))) + len(compare.SHMEM[kernel]) for kernel in ("daxpy", "cannon")}
     need({row["library"] for row in rows} >= {"sennit", "sennit-shmem", "again"}, f"{rows}")
-    # cannon has no grid of two ranks.
+    # cannon does not run on two ranks.
     need(len(rows) == 2 * (2 * versions["daxpy"] + versions["cannon"]), f"{len(rows)} results\n{run.stdout}")
     need(all(row["latency_range_us"][0] <= row["latency_us"] <= row["latency_range_us"][1] for row in rows), f"{rows}")
     made = {(library, "v"): [{"latency_us": value, "bytes": 8}] for library, value in
@@ -148,7 +149,7 @@ def the_driver_measures_in_turns(arguments):
 
 @test
 def sennit_and_openshmem_are_right_between_hosts(arguments):
-    """Breaks when a version needs memory that load and store reach."""
+    """Breaks when a version needs memory that others reach by load and store."""
     if subprocess.run([arguments.cluster, "check"], capture_output=True, check=False).returncode != 0:
         raise harness.Skipped("this system allows no hosts of namespaces")
     place = argparse.Namespace(bin=arguments.bin, cluster=arguments.cluster, rails=1, rate=None, realtime=False)

@@ -1,4 +1,5 @@
-// The keys of NAS by themselves: whatever sorts them must find the ranks that NAS publishes.
+// Tests the keys of NAS: sorting them must give the ranks that NAS publishes. Also the groups of
+// keys and the panels of products.
 #include "nas.hpp"
 #include "product.hpp"
 #include "sort.hpp"
@@ -14,7 +15,7 @@
 namespace kernels {
 namespace {
 
-// Breaks when the generator, a table, or what the first iteration changes is wrong.
+// Breaks when the generator, a table, or a change of the first iteration is wrong.
 TEST(nas, five_keys_of_small_classes_have_the_ranks_that_are_published) {
     for (const char *name : {"S", "W", "A"}) {
         const Nas &nas = *nas_class(name);
@@ -29,7 +30,7 @@ TEST(nas, five_keys_of_small_classes_have_the_ranks_that_are_published) {
     }
 }
 
-// Breaks when a rank that begins in the middle has other keys than one that has all.
+// Breaks when a rank that begins in the middle has other keys than a rank that has all keys.
 TEST(nas, keys_are_the_same_from_any_place_on) {
     const Nas &nas = *nas_class("S");
     std::vector<Key> all(1000), part(500);
@@ -38,7 +39,7 @@ TEST(nas, keys_are_the_same_from_any_place_on) {
     EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + 500));
 }
 
-// Breaks when a rank gets keys of values that come before those of the rank before it.
+// Breaks when a rank gets keys with smaller values than a rank before it.
 TEST(sort, groups_rise_with_the_ranks_and_keep_all_keys) {
     Options options;
     options.size = 1000;

@@ -1,4 +1,5 @@
-// cannon with MPI RMA: blocks are put into the other of two buffers while this one is multiplied.
+// cannon with MPI RMA: blocks are put into the other of two buffers while the current one is
+// multiplied.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 

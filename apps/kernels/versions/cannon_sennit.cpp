@@ -1,5 +1,5 @@
-// cannon with Sennit: all get the blocks that they begin with, and put them on into the other of
-// two buffers while this one is multiplied.
+// cannon with Sennit: each rank gets its first blocks, and in each step puts its blocks into a
+// neighbour's other buffer while it multiplies them.
 #include "versions.hpp"
 
 #include "common/sennit_ranks.hpp"
@@ -42,7 +42,7 @@ class CannonSennit final : public Version {
     }
 
   private:
-    // From rank 0's blocks.
+    // Gets from rank 0's blocks.
     static void get(double *to, const double *blocks, std::size_t count, int block) {
         const sennit_gptr from =
             sennit_gptr_of(blocks + count * static_cast<std::size_t>(block), 0);

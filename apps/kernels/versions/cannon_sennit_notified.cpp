@@ -1,6 +1,6 @@
 // cannon with Sennit's notified puts: a rank continues when its two blocks have arrived, and a put
-// waits until the owner has multiplied what was in that buffer (notify.h), so there is no barrier
-// between the steps.
+// waits until the owner has multiplied the previous content of that buffer (notify.h), so there is
+// no barrier between the steps.
 #include "versions.hpp"
 
 #include "common/sennit_ranks.hpp"
@@ -41,8 +41,8 @@ class CannonNotified final : public Version {
         get(memory_, p.a, p.a_block, p.a_start[own]);
         get(memory_ + p.a_block, p.b, p.b_block, p.b_start[own]);
         apps::check(sennit_flush_local(0, SENNIT_FOREVER));
-        // Each step has an epoch, which ends when its blocks are multiplied; those of the first
-        // step are a block of A and one of B too.
+        // Each step has an epoch, which ends when its blocks are multiplied. The blocks of the
+        // first step count as a block of A and one of B too.
         for (int block = 0; block < 2; ++block)
             apps::check(sennit_signal_notify(arrived_, epoch_));
         for (int step = 0; step < p.panels; ++step, ++epoch_) {
@@ -75,13 +75,13 @@ class CannonNotified final : public Version {
         made.arrived = info.on_recv;
         return made;
     }
-    // From rank 0's blocks.
+    // Gets from rank 0's blocks.
     static void get(double *to, const double *blocks, std::size_t count, int block) {
         const sennit_gptr from =
             sennit_gptr_of(blocks + count * static_cast<std::size_t>(block), 0);
         apps::check(sennit_get_nbi(to, from, count * sizeof(double)));
     }
-    // For the next step.
+    // Puts a block for the next step.
     void put(const Neighbour &to, std::size_t place, const double *from, std::size_t count) const {
         const sennit_notice notice{to.arrived, SENNIT_SIGNAL_NULL, epoch_ + 1, SENNIT_FOREVER};
         const std::size_t offset = place * sizeof(double), bytes = count * sizeof(double);

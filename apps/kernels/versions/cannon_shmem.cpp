@@ -1,5 +1,5 @@
-// cannon with OpenSHMEM: PE 0 puts blocks where they begin, and all put them on into the other of
-// two buffers while this one is multiplied.
+// cannon with OpenSHMEM: PE 0 puts the first blocks to all PEs, and each PE puts its blocks into a
+// neighbour's other buffer while it multiplies them.
 #include "versions.hpp"
 
 #include "common/shmem_ranks.hpp"

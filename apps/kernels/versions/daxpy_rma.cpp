@@ -1,4 +1,4 @@
-// daxpy with MPI RMA: rank 0's vectors are a window, which all get from and accumulate into.
+// daxpy with MPI RMA: rank 0's vectors are a window; all ranks get from it and accumulate into it.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 

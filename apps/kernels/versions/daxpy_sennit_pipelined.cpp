@@ -1,4 +1,5 @@
-// daxpy with Sennit, pipelined: the next chunk is got while this one is computed and put.
+// daxpy with Sennit, pipelined: the next chunk is fetched while the current one is computed and
+// put.
 #include "versions.hpp"
 
 #include "common/sennit_ranks.hpp"

@@ -1,4 +1,5 @@
-// daxpy with OpenSHMEM, asynchronous: the next chunk is got while this one is computed and put.
+// daxpy with OpenSHMEM, asynchronous: the next chunk is fetched while the current one is computed
+// and put.
 #include "versions.hpp"
 
 #include "common/shmem_ranks.hpp"

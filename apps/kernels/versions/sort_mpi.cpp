@@ -1,4 +1,4 @@
-// sort with MPI: alltoall of the numbers of keys, alltoallv of the keys.
+// sort with MPI: alltoall of the key counts, alltoallv of the keys.
 #include "versions.hpp"
 
 #include <mpi.h>

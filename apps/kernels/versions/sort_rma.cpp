@@ -1,4 +1,5 @@
-// sort with MPI RMA: each rank takes room in the memory of the owner of keys, and puts them there.
+// sort with MPI RMA: each rank reserves space in the memory of the owner of keys, and puts them
+// there.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 
@@ -42,11 +43,11 @@ class SortRma final : public Version {
     }
 
   private:
-    static constexpr int kKeysBegin = 64;  // bytes into the window
+    static constexpr int kKeysBegin = 64;  // offset in the window, in bytes
 
     Sort &sort_;
     std::vector<int> counts_, places_;
-    std::int64_t *taken_ = nullptr;  // keys that have arrived or will; they follow it
+    std::int64_t *taken_ = nullptr;  // keys that have arrived or will; the keys follow it
     MPI_Win window_ = MPI_WIN_NULL;
 };
 

@@ -1,4 +1,4 @@
-// sort with Sennit: alltoall of the numbers of keys, alltoallv of the keys.
+// sort with Sennit: alltoall of the key counts, alltoallv of the keys.
 #include "versions.hpp"
 
 #include "common/sennit_ranks.hpp"

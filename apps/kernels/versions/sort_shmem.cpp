@@ -1,4 +1,5 @@
-// sort with OpenSHMEM: each PE takes room in the memory of the owner of keys, and puts them there.
+// sort with OpenSHMEM: each PE reserves space in the memory of the owner of keys, and puts them
+// there.
 #include "versions.hpp"
 
 #include "common/shmem_ranks.hpp"

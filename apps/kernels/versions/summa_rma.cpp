@@ -1,4 +1,4 @@
-// summa with MPI RMA: blocks are in a window, from which each rank gets the panels of others.
+// summa with MPI RMA: blocks are in a window, from which each rank gets the other ranks' panels.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 
@@ -47,7 +47,7 @@ class SummaRma final : public Version {
         const int count = static_cast<int>(block);
         MPI_Scatter(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
-    // Gets the data at the place in the rank's window that `here` has in this one's.
+    // Gets the data that has the same place in the rank's window as `here` in this rank's window.
     const double *get(std::vector<double> &to, int rank, const double *here) {
         const int count = static_cast<int>(to.size());
         MPI_Get(to.data(), count, MPI_DOUBLE, rank, here - memory_, count, MPI_DOUBLE, window_);

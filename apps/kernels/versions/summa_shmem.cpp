@@ -1,5 +1,5 @@
-// summa with OpenSHMEM 1.4, which has no broadcast along rows and columns: who has a panel puts it
-// into the PEs of its row or column, in turns into one of two buffers.
+// summa with OpenSHMEM 1.4, which has no broadcast along rows and columns: the owner of a panel
+// puts it to the PEs of its row or column, into one of two buffers in turn.
 #include "versions.hpp"
 
 #include "common/shmem_ranks.hpp"
@@ -67,7 +67,7 @@ class SummaShmem final : public Version {
     const std::size_t pes_;
     std::vector<double> all_, c_;
     double *memory_ = nullptr;  // the block of A, that of B, and the received panels
-    double *came_ = nullptr;    // twice a panel of A and one of B
+    double *came_ = nullptr;    // two buffers, each for a panel of A and one of B
 };
 
 }  // namespace

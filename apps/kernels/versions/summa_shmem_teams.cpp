@@ -36,7 +36,7 @@ class SummaTeams final : public Version {
         if (p.rank == 0) scatter();
         shmem_barrier_all();
         for (int t = 0; t < p.panels; ++t) {
-            // The buffers are free when all have multiplied what was there.
+            // The buffers are free when all PEs have multiplied their content.
             shmem_team_sync(row_);
             shmem_team_sync(column_);
             shmem_double_broadcast(row_, a_came_, memory_ + p.a_place(t), p.a_panel, p.a_owner(t));

@@ -1,4 +1,4 @@
-// In the place of summa_shmem_teams.cpp, for an OpenSHMEM before 1.5.
+// Replaces summa_shmem_teams.cpp for an OpenSHMEM before 1.5.
 #include "versions.hpp"
 
 namespace kernels {

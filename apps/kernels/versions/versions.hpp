@@ -1,4 +1,4 @@
-// The versions, each in a file of its name. Making one is collective.
+// The versions, each in a file of its name. Constructing one is collective.
 #pragma once
 
 #include "../run.hpp"
@@ -25,7 +25,7 @@ std::unique_ptr<Version> summa_mpi(Product &);
 std::unique_ptr<Version> summa_rma(Product &);
 std::unique_ptr<Version> summa_shmem(Product &);
 std::unique_ptr<Version> summa_sennit(Product &);
-// Of OpenSHMEM 1.5: none if the library is older.
+// For OpenSHMEM 1.5: empty if the library is older.
 std::vector<Entry<Product>> summa_versions_with_teams();
 
 std::unique_ptr<Version> sort_mpi(Sort &);
