@@ -2,7 +2,7 @@
 
 enum { MOST_ENDS = 3 };
 
-/* What sennit_channel_open takes, filled channel by channel. */
+/* The arguments of sennit_channel_open, filled channel by channel. */
 struct ends {
     size_t count;
     int targets[MOST_ENDS];
@@ -21,7 +21,7 @@ static size_t add_end(struct ends *ends, int target, void *buffer, size_t bytes)
     return index;
 }
 
-/* The side that is written to gives its column, the other nothing. */
+/* The side that is written to gives its column, the other side gives no memory. */
 sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t lines) {
     const size_t bytes = (size_t)lines * sizeof(double);
     const int rank = sennit_rank();
@@ -52,14 +52,14 @@ sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t 
     return SENNIT_OK;
 }
 
-/* Where nothing is there yet, so many groups are waited for, of the `groups` that are left. */
+/* The number of groups to wait for if none has arrived. `groups` are left in the sweep. */
 static uint32_t fewest(const p2p_links *links, int64_t groups) {
     int64_t behind = links->behind;
     if (behind == 0) behind = groups / 64 < 3 ? groups / 64 : 3;
     return (uint32_t)(behind < groups ? behind + 1 : groups);
 }
 
-/* The next group of lines from the left. *ready are those that have come and were not taken. */
+/* Takes the next group of lines from the left. *ready groups have arrived and are not taken. */
 static sennit_status take(const p2p_links *links, int64_t groups, uint32_t *ready) {
     const sennit_channel channel = links->from_left;
     sennit_status status = SENNIT_OK;
@@ -75,8 +75,7 @@ static sennit_status take(const p2p_links *links, int64_t groups, uint32_t *read
     return sennit_channel_have_read(channel);
 }
 
-/* Storing needs no leave, so it is asked only where the message is refused: P2P_AHEAD are unread.
- */
+/* Storing is always allowed. It waits only if the message is refused: P2P_AHEAD are unread. */
 static sennit_status hand_over(sennit_channel channel) {
     sennit_status status = sennit_channel_have_written(channel);
     if (status != SENNIT_ERR_STATE) return status;
@@ -84,7 +83,7 @@ static sennit_status hand_over(sennit_channel channel) {
     return status == SENNIT_OK ? sennit_channel_have_written(channel) : status;
 }
 
-/* The top right cell is the last that the last rank has stored. */
+/* The top right cell is the last cell that the last rank has stored. */
 static sennit_status pass_corner(p2p_links *links, int64_t lines) {
     if (links->rank + 1 == links->ranks) {
         *links->corner = -links->right[lines - 1];

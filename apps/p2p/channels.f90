@@ -32,7 +32,7 @@ module p2p_channels
 
 contains
 
-  ! The side that is written to gives its column, the other nothing.
+  ! The side that is written to gives its column, the other side gives no memory.
   function p2p_open(links, left, scratch, lines) result(status) bind(c)
     type(p2p_links), intent(inout) :: links
     type(c_ptr), value :: left, scratch
@@ -85,7 +85,7 @@ contains
 
   end function p2p_open
 
-  ! Where nothing is there yet, so many groups are waited for, of the `groups` that are left.
+  ! The number of groups to wait for if none has arrived. `groups` are left in the sweep.
   function fewest(links, groups)
     type(p2p_links), intent(in) :: links
     integer(c_int64_t), intent(in) :: groups
@@ -96,7 +96,7 @@ contains
     fewest = int(min(behind + 1, groups))
   end function fewest
 
-  ! The next group of lines from the left. `ready` are those that have come and were not taken.
+  ! Takes the next group of lines from the left. `ready` groups have arrived and were not taken.
   function take(links, groups, ready) result(status)
     type(p2p_links), intent(in) :: links
     integer(c_int64_t), intent(in) :: groups
@@ -113,7 +113,7 @@ contains
     call sennit_channel_have_read(links%from_left, status)
   end function take
 
-  ! Storing needs no leave, so it is asked only where the message is refused: `ahead` are unread.
+  ! Storing is always allowed. It waits only if the message is refused: `ahead` are unread.
   function hand_over(channel) result(status)
     type(sennit_channel), intent(in) :: channel
     integer(c_int) :: status
@@ -123,7 +123,7 @@ contains
     if (status == SENNIT_OK) call sennit_channel_have_written(channel, status)
   end function hand_over
 
-  ! The top right cell is the last that the last rank has stored.
+  ! The top right cell is the last cell that the last rank has stored.
   function pass_corner(links, lines) result(status)
     type(p2p_links), intent(in) :: links
     integer(c_int64_t), intent(in) :: lines

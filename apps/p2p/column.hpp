@@ -1,10 +1,10 @@
-// A left column in memory that its rank and the one that writes it both load and store, with the
-// counters by which they hand lines over: the pipeline's communication written by hand, for threads
-// and for MPI's shared windows.
+// A left column in memory that both its rank and its writer load and store, with the counters by
+// which they hand lines over: the pipeline's communication written by hand, for threads and for
+// MPI's shared windows.
 //
-// Each counter has one writer and only grows. Nobody waits for a column to be free: a line of it is
-// written again in the next sweep, and that begins when rank 0 has the corner of this one, which
-// comes after all ranks have computed their last line.
+// Each counter has one writer and only grows. No rank waits for a column to be free: a line of it
+// is written again in the next sweep, which begins when rank 0 has received the corner of this one,
+// after all ranks have computed their last line.
 #pragma once
 
 #include "pipeline.hpp"
@@ -16,7 +16,7 @@
 
 namespace p2p {
 
-// At the beginning of the shared memory of a rank; its left column follows.
+// The begin of a rank's shared memory; its left column follows.
 struct Column {
     apps::Counter groups;   // of lines that the left neighbour has handed over, in all sweeps
     apps::Counter corners;  // at rank 0: of the last rank
@@ -29,13 +29,14 @@ struct Column {
     }
 };
 
-// The columns that a rank deals with, null where it has no such neighbour.
+// The columns that a rank uses; null if it has no such neighbour.
 struct Columns {
     Column *own, *next;
 };
 
-// One sweep without its corner. `groups` counts what is handed over in all sweeps. Waits for the
-// lines of columns.own, and counts those of columns.next, whose cells are `right`.
+// One sweep without its corner. `groups` counts the groups that are handed over in all sweeps.
+// Waits for the lines of columns.own, and counts the lines of columns.next, whose cells are
+// `right`.
 inline void sweep_by_hand(const p2p_strip &strip, std::int64_t &groups, Columns columns,
                           double *right) {
     for (std::int64_t first = 1; first < strip.lines; first += strip.group) {
@@ -46,9 +47,9 @@ inline void sweep_by_hand(const p2p_strip &strip, std::int64_t &groups, Columns 
     }
 }
 
-// The corner goes from the last rank to rank 0, at the end of sweep number `sweeps`: rank 0 gives
-// its own column as `columns.own`, the last rank gives rank 0's as `columns.next`; with one rank
-// both are the same.
+// The corner goes from the last rank to rank 0, at the end of sweep number `sweeps`. Rank 0 passes
+// its own column as `columns.own`, the last rank passes rank 0's column as `columns.next`. With one
+// rank both are the same.
 inline void pass_corner_by_hand(double corner, std::int64_t sweeps, Columns columns) {
     if (columns.next != nullptr) {
         columns.next->cells()[0] = corner;

@@ -10,7 +10,7 @@
 namespace p2p {
 namespace {
 
-// Relative, as the suite has it. Sums of whole numbers below 2^53 are exact.
+// A relative tolerance, the same as the suite's. Sums of whole numbers below 2^53 are exact.
 constexpr double kTolerance = 1e-8;
 
 bool differs(double found, double expected) {

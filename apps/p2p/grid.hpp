@@ -8,17 +8,17 @@
 
 namespace p2p {
 
-// Columns of the grid, first .. first + columns - 1. Column 0 is given and belongs to nobody.
+// Columns first .. first + columns - 1 of the grid. Column 0 is given and has no owner.
 struct Share {
     std::int64_t first, columns;
 };
 
-// Shares differ by one column at most. Throws Failure if there are more ranks than columns to be
-// computed.
+// Shares differ by at most one column. Throws Failure if there are more ranks than columns to
+// compute.
 Share share_of(std::int64_t columns, int ranks, int rank);
 
-// A rank's strip, with its own memory for the cells; the left column lies where the ranks'
-// communication wants it.
+// A rank's strip, which owns the memory of its cells; the communication decides where the left
+// column lies.
 class Grid {
   public:
     struct Size {
@@ -26,14 +26,15 @@ class Grid {
     };
     Grid(Size size, std::int64_t group, Share share);
 
-    // Sets the initial values: line 0, column 0, and to the left of the other strips line 0.
+    // Sets the initial values: line 0, and column 0 or, in the other strips, line 0 of the left
+    // column.
     void fill(double *left);
     const p2p_strip &strip() const { return strip_; }
 
-    // Throws Failure unless the cells are those of `sweeps` sweeps, each of which has put minus the
-    // top right cell in the bottom left corner.
+    // Throws Failure unless the cells are the result of `sweeps` sweeps, each of which has stored
+    // minus the top right cell in the bottom left corner.
     void verify(std::int64_t sweeps) const;
-    // The top right cell then.
+    // The top right cell after these sweeps.
     double verification_value(std::int64_t sweeps) const;
 
   private:

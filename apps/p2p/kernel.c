@@ -11,7 +11,7 @@ void p2p_block(const p2p_strip *strip, int64_t first, int64_t count, double *rig
         double below_left = strip->left[j - 1];
         for (ptrdiff_t i = 0; i < columns; ++i) {
             const double under = below[i];
-            value += under - below_left; /* the difference waits for nobody */
+            value += under - below_left; /* the difference does not depend on the cell before */
             below_left = under;
             line[i] = value;
         }

@@ -5,7 +5,8 @@
 namespace p2p {
 namespace {
 
-// Products of these, and the values of the cells, stay whole numbers that a double has.
+// With these limits, products of sizes and the values of cells are whole numbers that a double
+// holds.
 constexpr std::int64_t kSideLimit = 1'000'000;
 constexpr std::int64_t kIterationLimit = 1'000'000'000;
 

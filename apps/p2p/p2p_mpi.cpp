@@ -1,6 +1,6 @@
-// p2p with MPI send and receive. A group of the last column lies in one run of memory on both
-// sides, so nothing is packed: it is sent from where the kernel stores it, and received where the
-// kernel reads it.
+// p2p with MPI send and receive. A group of the last column is contiguous on both sides, so nothing
+// is packed: it is sent from the memory in which the kernel stores it, and received in the memory
+// from which the kernel reads it.
 #include "run.hpp"
 
 #include "common/mpi_ranks.hpp"
@@ -13,7 +13,8 @@ class Ranks final : public apps::MpiRanks {
     using apps::MpiRanks::world;
 };
 
-// Tags: a line is tagged with its number, the corner with 0, which is no line that is sent.
+// Tags: a message with lines has the number of a line, the corner has 0, since line 0 is never
+// sent.
 constexpr int kCorner = 0;
 
 class MpiPipeline final : public Pipeline {

@@ -1,5 +1,5 @@
-// p2p with threads: a strip for each, as with ranks, so that neighbours share no cache line of the
-// grid and each thread touches its own first. Started with OMP_NUM_THREADS.
+// p2p with threads: each has a strip, like a rank, so neighbours share no cache line of the grid
+// and each thread is the first to touch its strip. Started with OMP_NUM_THREADS.
 #include "column.hpp"
 #include "run.hpp"
 
@@ -13,8 +13,8 @@
 namespace p2p {
 namespace {
 
-// Shared data of the threads, by thread; each slot is written by its thread alone, and read by
-// others after a barrier.
+// Shared data of the threads, by thread. Only the thread itself writes its slot; others read it
+// after a barrier.
 struct Team {
     explicit Team(int threads)
         : values(static_cast<std::size_t>(threads)), columns(static_cast<std::size_t>(threads)) {}

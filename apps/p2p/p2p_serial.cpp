@@ -1,4 +1,4 @@
-// p2p without ranks: the reference of the other rates.
+// p2p without ranks: the reference for the other rates.
 #include "run.hpp"
 
 #include <cstdio>

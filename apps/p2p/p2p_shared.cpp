@@ -1,6 +1,7 @@
-// p2p with MPI's shared memory by hand: each rank's left column lies in a window that the node
-// shares, and the left neighbour's kernel stores there. Lines are handed over by counters in that
-// memory, or, with --way messages, by messages without content. All ranks must be on one node.
+// p2p with MPI's shared memory, synchronised by hand: each rank's left column lies in a window that
+// the node shares, and the left neighbour's kernel stores there. Lines are handed over by counters
+// in that memory, or, with --way messages, by messages without content. All ranks must be on one
+// node.
 #include "column.hpp"
 #include "run.hpp"
 

@@ -1,6 +1,6 @@
 // p2p with OpenSHMEM: a group of the last column is put into the right neighbour's left column, and
-// then the number of groups into its counter. Compiled with Sennit's OpenSHMEM and with Open
-// MPI's, so it uses what both have.
+// then the number of groups into its counter. Compiled with Sennit's OpenSHMEM and with Open MPI's,
+// so it uses only what both have.
 #include "run.hpp"
 
 #include "common/shmem_ranks.hpp"
@@ -10,7 +10,7 @@
 namespace p2p {
 namespace {
 
-// Symmetric: what PEs tell each other besides cells.
+// Symmetric: the counters that PEs set at each other.
 long groups_there;   // of lines that the left neighbour has handed over, in all sweeps
 long corners_there;  // at PE 0: of the last PE
 

@@ -1,11 +1,11 @@
-// How ranks hand lines on: the one interface behind which the programs stand. run.cpp calls it;
-// each program has one implementation.
+// The communication of lines between ranks: one interface that all programs implement. run.cpp
+// calls it; each program has one implementation.
 //
-// Strips are ordered by rank. A rank computes a group of lines when its left column is there for
-// them, and then hands its last column to the rank on its right, as that rank's left column. When
-// the last rank has computed the last line, rank 0 gets minus the top right cell as left[0]; so the
-// next sweep begins when the one before has ended everywhere.
-// Errors are Failures; one that not every rank sees is Lost.
+// Strips are ordered by rank. A rank computes a group of lines when its left column has them, and
+// then hands its last column to the rank on its right, as that rank's left column. When the last
+// rank has computed the last line, rank 0 receives minus the top right cell as left[0]; so the next
+// sweep begins when the one before has ended on all ranks. Errors are Failures; an error that some
+// ranks may not see is Lost.
 #pragma once
 
 #include "kernel.h"
@@ -28,18 +28,17 @@ class Pipeline {
     Pipeline &operator=(const Pipeline &) = delete;
 
     virtual apps::Ranks &ranks() = 0;
-    // What communicates, in a word for the report.
+    // The communication library, in a word for the report.
     virtual const char *backend() const = 0;
     // The values of --way, the default first. Not collective.
     virtual std::vector<std::string> ways() const { return {"plain"}; }
 
-    // Connects the ranks; returns the left column of this rank, [options.lines], which nobody else
-    // writes
-    // before the next barrier. Collective, once.
+    // Connects the ranks. Returns the left column of this rank, [options.lines]; no other rank
+    // writes it before the next barrier. Collective, called once.
     virtual double *open(const Options &options) = 0;
     // Computes all lines from 1 on, and brings the corner to rank 0. Collective.
     virtual void sweep(const p2p_strip &strip) = 0;
-    // Ends what open() began: nobody touches this rank's column any more. Collective.
+    // Closes what open() opened: no other rank uses this rank's column after it. Collective.
     virtual void close() = 0;
 };
 

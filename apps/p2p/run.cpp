@@ -17,10 +17,10 @@ constexpr char kProgram[] = "p2p";
 
 struct Timed {
     double seconds = 0;            // of all sweeps but the first, of this rank
-    std::vector<double> sweep_ns;  // of each of them
+    std::vector<double> sweep_ns;  // of each sweep but the first
 };
 
-// The first sweep is not timed: it fetches memory and wakes everyone.
+// The first sweep is not timed: it touches the memory for the first time and wakes all ranks.
 Timed solve(Pipeline &pipeline, const Grid &grid, std::int64_t iterations) {
     Timed timed;
     timed.sweep_ns.reserve(static_cast<std::size_t>(iterations));
@@ -38,8 +38,8 @@ Timed solve(Pipeline &pipeline, const Grid &grid, std::int64_t iterations) {
     return timed;
 }
 
-// The suite's rate counts two operations for each computed cell. It is that of the mean sweep of
-// the slowest rank; the median is that of rank 0, whose sweeps end with the corner.
+// The rate as in the suite: two operations for each computed cell, by the mean sweep of the slowest
+// rank. The median is that of rank 0, whose sweeps end with the corner.
 apps::Result result_of(Pipeline &pipeline, const Options &options, const Grid &grid,
                        const Timed &timed, double slowest_s) {
     const double operations =

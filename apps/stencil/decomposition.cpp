@@ -11,7 +11,7 @@
 namespace stencil {
 namespace {
 
-// Bounds that keep products of sizes within 64 bits.
+// These bounds keep products of sizes within 64 bits.
 constexpr std::ptrdiff_t kSizeLimit = 1'000'000;
 
 std::array<int, 2> squarest(int ranks) {

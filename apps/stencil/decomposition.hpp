@@ -1,9 +1,9 @@
-// How the grid is shared among the ranks, and how a rank's part lies in memory. The same at every
-// rank, so that a rank knows where its neighbours have their cells.
+// The shares of the grid that ranks own, and the layout of a rank's part in memory. Every rank
+// computes the same, so a rank knows the places of its neighbours' cells.
 //
-// Ranks stand in a grid of their own, numbered along x first, as in the suite. A part has `radius`
-// cells around it that belong to neighbours (ghosts). Behind the cells lie the packed columns: what
-// an east or west neighbour needs, in one run, row by row.
+// Ranks form a grid, numbered along x first, as in the suite. A part has `radius` cells around it
+// that belong to neighbours (ghosts). The packed columns follow the cells: the cells that an east
+// or west neighbour needs, contiguous, row by row.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@ inline Side opposite(Side side) {
     return static_cast<Side>(side ^ 1);
 }
 
-// [begin, end) of all cells along an axis.
+// The range [begin, end) of cells along an axis.
 struct Span {
     std::ptrdiff_t begin = 0, end = 0;
     std::ptrdiff_t count() const { return end - begin; }
 };
 
-// Shares differ by one at most; the first ones are the larger.
+// Shares differ by at most one; the larger shares come first.
 Span share_of(std::ptrdiff_t count, int shares, int index);
 
-// A rank's part. Offsets are in cells from the beginning of its memory; i and j count from the
-// part's first cell, ghosts have negative ones and those beyond the end.
+// A rank's part. Offsets are in cells from the beginning of its memory. i and j count from the
+// part's first cell; ghosts have negative indices or indices beyond the end.
 struct Shape {
     Span x, y;
     int radius = 0;
@@ -37,7 +37,7 @@ struct Shape {
     std::ptrdiff_t at(std::ptrdiff_t i, std::ptrdiff_t j) const {
         return (j + radius) * pitch() + kLine + i;
     }
-    // Packed column k of row j is cell j * radius + k of it.
+    // The begin of the packed columns. Packed column k of row j is cell j * radius + k.
     std::ptrdiff_t columns_at(Side side) const {
         const std::ptrdiff_t field = (y.count() + 2 * radius) * pitch();
         return field + (side == kEast ? lines(columns()) : 0);
@@ -53,7 +53,8 @@ struct Shape {
 
 class Decomposition {
   public:
-    // grid {0, 0} chooses it: as square as can be, more ranks along y. Throws apps::Failure.
+    // With grid {0, 0} it chooses the grid: as square as possible, more ranks along y. Throws
+    // apps::Failure.
     Decomposition(std::ptrdiff_t size, int radius, int ranks, std::array<int, 2> grid);
 
     std::ptrdiff_t size() const { return size_; }

@@ -1,5 +1,5 @@
-// The arithmetic. The radius is a constant of each copy of the loop, so that the
-// compiler unrolls the star and works on several cells at once.
+// The arithmetic. Each copy of the loop has a constant radius, so the compiler unrolls the star and
+// vectorizes over cells.
 #include "kernel.hpp"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace {
 
-// Of the point `distance` away: towards larger i or j positive, towards smaller ones negative.
+// The weight of the point `distance` away: positive towards larger i or j, negative towards smaller
+// ones.
 constexpr double weight(int distance, int radius) {
     return 1.0 / (2.0 * distance * radius);
 }

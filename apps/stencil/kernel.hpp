@@ -12,12 +12,13 @@ extern "C" {
 enum { kStencilMaxRadius = 4 };
 
 // out[i] += the star around cell i, for i in [begin, end). rows[radius] is the row of the cells
-// themselves, rows[radius + k] the one k rows on; all are indexed by i, and rows[radius] is read
-// from begin - radius to end + radius. radius is 1 to kStencilMaxRadius. `out` overlaps no row.
+// themselves, rows[radius + k] the row k rows further. All are indexed by i, and rows[radius] is
+// read from begin - radius to end + radius. radius is 1 to kStencilMaxRadius. `out` overlaps no
+// row.
 void stencil_add_star(int radius, double *out, const double *const *rows, std::ptrdiff_t begin,
                       std::ptrdiff_t end);
 
-// row[i] += 1, for i in [begin, end): what makes every rank ask its neighbours again.
+// row[i] += 1, for i in [begin, end): makes every rank need its neighbours' cells again.
 void stencil_refresh(double *row, std::ptrdiff_t begin, std::ptrdiff_t end);
 
 // A rank's answer over its active cells, for the check.

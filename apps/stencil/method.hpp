@@ -1,8 +1,8 @@
-// How a program does the iterations: the one thing in which the programs differ. One object a
-// program, made by its main() and called by run().
+// The iterations of a program: the only part in which the programs differ. Each program has one
+// object, made by its main() and called by run().
 //
-// An iteration is: ghosts are there; the star is added; neighbours no longer need the old edges;
-// all cells are raised, edges first, so that they are under way while the rest is raised.
+// An iteration: the ghosts have arrived; the star is added; neighbours no longer need the old
+// edges; all cells are raised, edges first, so that they can be sent while the rest is raised.
 #pragma once
 
 #include "tile.hpp"
@@ -20,28 +20,29 @@ class Method {
     Method(const Method &) = delete;
     Method &operator=(const Method &) = delete;
 
-    // What communicates, in a word for the report.
+    // The communication library, in a word for the report.
     virtual const char *backend() const = 0;
-    // The values of --way, the default first; none where there is nothing to choose.
+    // The values of --way, the default first; empty if there is no choice.
     virtual std::vector<std::string> ways() const { return {}; }
-    // Before anything else.
+    // Called first.
     virtual void choose(const std::string & /*way*/) {}
-    // How many share the grid by themselves; 1 but for threads.
+    // The number of threads that share the grid; 1 without threads.
     virtual int threads() const { return 1; }
-    // Memory for `cells` cells that is this object's; collective.
+    // Memory for `cells` cells, owned by this object; collective.
     virtual double *allocate(std::size_t cells) = 0;
-    // Once, before the first iteration; collective. The tile's cells have their start values.
+    // Called once, before the first iteration; collective. The tile's cells have their start
+    // values.
     virtual void connect(const Decomposition &, int /*rank*/, Tile &) {}
-    // Does so many iterations; collective.
+    // Does that many iterations; collective.
     virtual void iterate(Tile &tile, std::int64_t iterations) = 0;
-    // After the last iteration; collective. Nothing is under way afterwards.
+    // Called after the last iteration; collective. Completes all communication.
     virtual void finish(Tile &) {}
-    // Start values of the tile: threads do it where they will work.
+    // Sets the start values of the tile: threads set those that they will use.
     virtual void fill(Tile &tile) { tile.fill({0, tile.shape().y.count()}); }
 };
 
-// The ways of programs that can read a neighbour's memory: its rows are copied into the ghosts, or
-// the arithmetic reads them where they are.
+// The ways of programs that can read a neighbour's memory: copy its rows into the ghosts, or let
+// the arithmetic read them in place.
 inline const std::vector<std::string> kRowWays{"copy", "inplace"};
 
 // The iterations of all programs with ranks. `Exchange` has four calls:
@@ -49,7 +50,7 @@ inline const std::vector<std::string> kRowWays{"copy", "inplace"};
 //     release_ghosts()     they were used
 //     wait_edges()         what was handed over is no longer needed: edges may be written
 //     hand_over()          edges have the values of this iteration
-// hand_over() has been called once before the first.
+// Call hand_over() once before the first iteration.
 template <typename Exchange>
 void iterate_with(Exchange &exchange, Tile &tile, std::int64_t iterations) {
     for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {

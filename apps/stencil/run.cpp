@@ -1,4 +1,4 @@
-// The run. The clock covers all iterations but one before it, as in the suite.
+// The run. The clock covers all iterations except the first, as in the suite.
 #include "run.hpp"
 
 #include "common/command_line.hpp"
@@ -17,7 +17,7 @@ namespace stencil {
 namespace {
 
 constexpr const char *kProgram = "stencil";
-// Of the answer, relative: the suite's 1e-8 for its short runs.
+// A relative tolerance for the answer: the suite's 1e-8 for its short runs.
 constexpr double kTolerance = 1e-8;
 
 struct Options {
@@ -133,9 +133,9 @@ int Run::report() {
     return ranks_.max(right ? 0 : 1) == 0 ? 0 : 1;
 }
 
-// The suite's rate: a multiplication and an addition for each point of the star, its middle of
-// weight 0 too, and the addition that raises the cell; of all iterations of the slowest rank, and
-// of the median ones of rank 0.
+// The rate as in the suite: a multiplication and an addition for each point of the star, also for
+// its middle of weight 0, and the addition that raises the cell. Computed for all iterations of the
+// slowest rank, and for the median iteration of rank 0.
 void Run::print(const Answer &answer, double seconds) const {
     const double active = static_cast<double>(options_.size - 2 * options_.radius);
     const double flops = static_cast<double>(2 * (4 * options_.radius + 1) + 1) * active * active;

@@ -6,8 +6,8 @@
 
 namespace stencil {
 
-// The exit status of this rank: 0 if the answer is right on all ranks, 1 if it is not or the
-// options cannot be satisfied. Throws apps::Lost.
+// Returns the exit status of this rank: 0 if the answer is right on all ranks, 1 if it is wrong or
+// the options are invalid. Throws apps::Lost.
 int run(apps::Ranks &ranks, Method &method, int argc, char **argv);
 
 }  // namespace stencil

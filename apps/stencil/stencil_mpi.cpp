@@ -1,7 +1,7 @@
 // The stencil with MPI send and receive: persistent requests, receives started as soon as their
-// memory is free. Rows are received into the ghosts, and sent from where they lie unless ghost
-// columns lie between them, which are filled while the message may be under way; then they are
-// copied first. Columns are packed by their owner and received apart.
+// memory is free. Rows are received into the ghosts. They are sent from their place, unless ghost
+// columns lie between them, which may be filled while the message is in flight; then they are
+// copied first. Columns are packed by their owner and received in a separate buffer.
 #include "common/mpi_ranks.hpp"
 #include "common/mpi_window.hpp"
 #include "common/pages.hpp"
@@ -35,7 +35,7 @@ class TwoSided final : public stencil::Method {
   private:
     struct Link {
         Side side;
-        std::vector<double> sent, received;  // empty where MPI takes and leaves cells in the field
+        std::vector<double> sent, received;  // empty if MPI uses the cells in the field
     };
 
     void make_requests(Link &link, stencil::Tile &tile, bool copy_rows);
@@ -60,7 +60,7 @@ void TwoSided::connect(const stencil::Decomposition &, int, stencil::Tile &tile)
     hand_over();
 }
 
-// A message is tagged with the side of its sender that it left by.
+// The tag of a message is the side of the sender at which it leaves.
 void TwoSided::make_requests(Link &link, stencil::Tile &tile, bool copy_rows) {
     const stencil::Shape &shape = tile.shape();
     const std::ptrdiff_t rows = shape.y.count(), radius = shape.radius;

@@ -1,7 +1,7 @@
-// The stencil with OpenMP: each thread has the same rows all the time, touched first by it, and
-// waits for all threads twice an iteration. Between two barriers a thread reads rows of its
-// neighbours that nobody writes: `in` is read while the star is added, and written by its owner
-// while `out` is left alone.
+// The stencil with OpenMP: each thread keeps the same rows, touches them first, and waits for all
+// threads twice per iteration. Between two barriers a thread reads only rows of its neighbours that
+// no thread writes: `in` is read while the star is added to `out`, and written by its owner in the
+// other half.
 #include "common/pages.hpp"
 #include "common/ranks.hpp"
 #include "run.hpp"

@@ -1,5 +1,5 @@
-// The stencil with Sennit's channels, which channels.c or channels.f90 uses: over the memory of the
-// cells as the heap gave it. Rows are read where the neighbour has them, by a copy into the ghosts
+// The stencil with Sennit's channels, in channels.c or channels.f90, over the memory of the cells
+// as allocated from the heap. Rows are read from the neighbour's memory, by a copy into the ghosts
 // or by the arithmetic itself; columns are packed by their owner while it raises them. Started by
 // `sennit run`, by an MPI's launcher, or alone.
 #include "channels.h"
@@ -98,7 +98,7 @@ void stencil_refresh_inner(void *part) {
 
 int main(int argc, char **argv) {
     return apps::run_with_sennit("stencil", [&] {
-        // Its memory outlives Sennit: after an error the channels are still open.
+        // The channels' memory outlives Sennit: after an error the channels are still open.
         Channels channels;
         apps::SennitRanks ranks;
         return stencil::run(ranks, channels, argc, argv);

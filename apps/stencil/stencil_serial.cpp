@@ -1,4 +1,4 @@
-// The stencil on one processor: the rate that the others are compared with.
+// The stencil on one processor: the reference for the other rates.
 #include "common/pages.hpp"
 #include "run.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Nobody to exchange with.
+// An exchange without neighbours.
 struct Alone {
     void wait_ghosts(stencil::Tile &) {}
     void release_ghosts() {}

@@ -1,6 +1,5 @@
-// The stencil in a shared window of MPI: neighbours' cells are read where they lie, as with
-// channels, and who may do so when is said by counters in the window, written by hand. All ranks
-// must share a node.
+// The stencil in a shared window of MPI: neighbours' cells are read in place, as with channels, and
+// counters in the window, written by hand, say when this is allowed. All ranks must share a node.
 #include "common/counter.hpp"
 #include "common/mpi_ranks.hpp"
 #include "common/mpi_window.hpp"
@@ -12,10 +11,10 @@ namespace {
 
 using stencil::Side;
 
-// Before a rank's cells: for each side the count of the neighbour there.
+// Precedes a rank's cells: for each side the counters of the neighbour there.
 struct Flags {
     apps::Counter handed_over[4];  // its edges
-    apps::Counter released[4];     // this rank's edges, when it had used them
+    apps::Counter released[4];     // this rank's edges, after it used them
 };
 
 class SharedWindow final : public stencil::Method {

@@ -5,8 +5,8 @@
 namespace stencil {
 namespace {
 
-// Of cells [span.begin, span.end) of the whole, those with `radius` more on either side; counted
-// from the first.
+// The active cells among [span.begin, span.end) of the whole: those with `radius` more cells on
+// either side. They are counted from the span's first cell.
 Span active_of(const Span &span, int radius, std::ptrdiff_t size) {
     const std::ptrdiff_t begin = std::max<std::ptrdiff_t>(span.begin, radius);
     const std::ptrdiff_t end = std::min<std::ptrdiff_t>(span.end, size - radius);
@@ -82,7 +82,8 @@ Span Tile::south_rows() const {
     return {0, neighbour(kSouth) < 0 ? 0 : shape_.radius};
 }
 
-// Where the part has fewer rows than two radii, both neighbours have some of them as ghosts.
+// If the part has fewer rows than two radii, both neighbours have some of its rows as ghosts; they
+// count as south rows.
 Span Tile::north_rows() const {
     const std::ptrdiff_t all = shape_.y.count();
     const std::ptrdiff_t first = neighbour(kNorth) < 0 ? all : all - shape_.radius;
@@ -93,7 +94,7 @@ Span Tile::inner_rows() const {
     return {south_rows().end, north_rows().begin};
 }
 
-// In the rows between, the columns that an x neighbour gets are edges.
+// In the inner rows, the columns that an x neighbour needs are edges.
 void Tile::refresh_edges() {
     refresh(south_rows());
     refresh(north_rows());

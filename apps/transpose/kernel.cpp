@@ -29,8 +29,8 @@ void one(double *a, double *b) {
     *a += 1.0;
 }
 
-// Along the columns of A, two at a time. A separate call for each tile: inlined, the compiler
-// forgets that the pointers never meet.
+// Works along the columns of A, two at a time. Each tile is a separate call: if it is inlined, the
+// compiler forgets that the pointers do not alias.
 template <bool adds>
 [[gnu::noinline]] void transpose_square(double *__restrict a, double *__restrict b, Size size,
                                         std::ptrdiff_t a_pitch, std::ptrdiff_t b_pitch) {

@@ -1,4 +1,4 @@
-// A rank's columns. At the start element (i, j) of A is i + order j, and B is 0.
+// A rank's columns. At the start, element (i, j) of A is i + order j, and B is 0.
 #include "matrices.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void Matrices::fill(Span columns) {
     }
 }
 
-// Where it goes is not said yet.
+// The block without its destination; the caller sets that.
 transpose_block Matrices::block(int columns, int rows, Span part) const {
     const Span own = shares_.of(columns);
     const std::ptrdiff_t first = own.begin - shares_.columns_of_rank(rank_).begin;
@@ -79,7 +79,7 @@ void Matrices::pack(int peer, double *message, Span part) {
 
 void Matrices::accept(int peer, const double *message, Span part) {
     transpose_block received{};
-    received.a = const_cast<double *>(message);  // which is only read
+    received.a = const_cast<double *>(message);  // only read
     received.b_pitch = shares_.pitch(peer);
     received.b = memory_.b + shares_.at(peer, rank_) + received.b_pitch * part.begin;
     received.rows = received.a_pitch = shares_.of(peer).count();
@@ -91,7 +91,7 @@ void Matrices::accept(int peer, const double *message, Span part) {
 double Matrices::error(std::int64_t steps) const {
     const std::ptrdiff_t order = shares_.order();
     const Span own = shares_.columns_of_rank(rank_);
-    // A was raised by 0, 1, ... when it was added.
+    // A had been raised by 0, 1, ... when it was added.
     const double count = static_cast<double>(steps), raised = count * (count - 1) / 2;
     double sum = 0;
     for (std::ptrdiff_t j = 0; j < own.count(); ++j) {

@@ -1,8 +1,8 @@
-// How a program does the steps: the one thing in which the programs differ. One object a program,
+// The steps of a program: the only part in which the programs differ. Each program has one object,
 // made by its main() and called by run().
 //
-// A step adds A transposed to B and raises A by one. It is over on a rank when all of its B is
-// there and the rank may use it; a block of a later step is added only after that.
+// A step adds A transposed to B and raises A by one. It ends on a rank when all of its B has
+// arrived and the rank may use it; a block of a later step is added only after that.
 #pragma once
 
 #include "matrices.hpp"
@@ -16,25 +16,25 @@ class Method {
     Method(const Method &) = delete;
     Method &operator=(const Method &) = delete;
 
-    // What communicates, in a word for the report.
+    // The communication library, in a word for the report.
     virtual const char *backend() const = 0;
-    // More than one only where there is one rank.
+    // More than one only if there is one rank.
     virtual int threads() const { return 1; }
-    // Memory for `elements` elements of each matrix that is this object's; collective.
+    // Memory for `elements` elements of each matrix, owned by this object; collective.
     virtual Matrices::Memory allocate(std::size_t elements) = 0;
-    // Start values: threads do it where they will work.
+    // Sets the start values: threads set those that they will use.
     virtual void fill(Matrices &matrices) {
         matrices.fill({0, matrices.shares().columns_of_rank(matrices.rank()).count()});
     }
-    // Once, before the first step; collective. The start values are there.
+    // Called once, before the first step; collective. The start values are set.
     virtual void connect(Matrices &) {}
-    // Does so many steps; collective.
+    // Does that many steps; collective.
     virtual void iterate(Matrices &matrices, std::int64_t steps) = 0;
-    // After the last step; collective. Nothing is under way afterwards.
+    // Called after the last step; collective. Completes all communication.
     virtual void finish() {}
 };
 
-// With whom a rank has to do in phase 1, 2, ... ranks - 1 of a step: every rank sends to one and
+// The peers of a rank in phase 1, 2, ... ranks - 1 of a step: every rank sends to one peer and
 // receives from one.
 inline int send_to(const Matrices &matrices, int phase) {
     const int ranks = matrices.shares().ranks();

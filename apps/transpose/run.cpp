@@ -1,4 +1,4 @@
-// The run. The clock covers all steps but one before them, as in the suite.
+// The run. The clock covers all steps except the first, as in the suite.
 #include "run.hpp"
 
 #include "common/command_line.hpp"
@@ -15,7 +15,7 @@ namespace transpose {
 namespace {
 
 constexpr const char *kProgram = "transpose";
-// The suite's. Sums of integers below 2^53 have no error at all.
+// The suite's tolerance. Sums of integers below 2^53 are exact.
 constexpr double kTolerance = 1e-8;
 
 struct Options {
@@ -93,7 +93,7 @@ int Run::report() {
         double error = 0;
         for (std::size_t at = 0; at < table.size(); at += 2)
             error += table[at];
-        // Written so that NaN is an error.
+        // Written so that NaN counts as an error.
         right = error <= kTolerance;
         if (right) {
             print(error, apps::spread_of(table, 1, 2).max);
@@ -107,8 +107,8 @@ int Run::report() {
     return ranks_.max(right ? 0 : 1) == 0 ? 0 : 1;
 }
 
-// The suite's rate, both matrices once a step: of all steps of the slowest rank, and of the median
-// ones of rank 0.
+// The rate as in the suite, both matrices once per step: for all steps of the slowest rank, and for
+// the median step of rank 0.
 void Run::print(double error, double seconds) const {
     const double order = static_cast<double>(options_.order);
     const double bytes = 2.0 * sizeof(double) * order * order;

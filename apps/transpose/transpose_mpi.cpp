@@ -1,7 +1,7 @@
-// The transpose with MPI send and receive, one peer after the other as in the suite: a rank packs
-// its block, transposed, sends it, and adds what it receives. Blocks travel in chunks of some
-// columns, so that a chunk is still in a near cache when it is sent and when it is added, and so
-// that packing one goes on while the one before it travels.
+// The transpose with MPI send and receive, one peer after another as in the suite: a rank packs its
+// block, transposed, sends it, and adds the received block. A block is sent in chunks of some
+// columns: a chunk is still in a near cache when it is sent and when it is added, and a chunk is
+// packed while the one before it is in flight.
 #include "common/mpi_ranks.hpp"
 #include "common/mpi_window.hpp"
 #include "common/pages.hpp"
@@ -53,7 +53,7 @@ class TwoSided final : public transpose::Method {
     MPI_Request receives_[kSlots] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 
-// The same at both ends.
+// Both ends compute the same.
 TwoSided::Stream TwoSided::stream(const Matrices &matrices, int sender, int receiver) const {
     const std::ptrdiff_t column_bytes =
         matrices.shares().of(sender).count() * static_cast<std::ptrdiff_t>(sizeof(double));
@@ -67,7 +67,7 @@ TwoSided::Stream TwoSided::stream(const Matrices &matrices, int sender, int rece
 void TwoSided::connect(Matrices &matrices) {
     const Stream longest = stream(matrices, 0, 0);
     const auto elements = static_cast<std::size_t>(matrices.message_elements(0, longest.part(0)));
-    // A chunk of shorter columns may have more of them, but not more bytes than were chosen.
+    // A chunk of shorter columns may have more columns, but not more bytes than were chosen.
     const std::size_t chosen = static_cast<std::size_t>(choice_.chunk_bytes) / sizeof(double);
     const std::size_t room = std::max(elements, std::min(chosen, matrices.shares().elements(0)));
     for (int slot = 0; slot < kSlots; ++slot) {
@@ -99,7 +99,7 @@ void TwoSided::exchange(Matrices &matrices, int phase) {
     }
 }
 
-// Messages of one rank to another arrive in their order, so all have one tag.
+// Messages from one rank to another arrive in order, so one tag is enough.
 void TwoSided::send(Matrices &matrices, const Stream &out, std::ptrdiff_t index) {
     const std::ptrdiff_t slot = index % kSlots;
     double *message = sent_[slot].data();

@@ -1,5 +1,6 @@
-// The transpose with OpenMP: each thread has the same columns of B all the time, and the rows of A
-// that become them, so that no two threads write the same. They wait for each other once a step.
+// The transpose with OpenMP: each thread keeps the same columns of B, and reads the rows of A that
+// become them, so no two threads write the same elements. The threads wait for each other once per
+// step.
 #include "common/pages.hpp"
 #include "run.hpp"
 
@@ -25,7 +26,7 @@ class OpenMp final : public transpose::Method {
     apps::Pages a_, b_;
 };
 
-// As many threads as the shares were made for.
+// Uses as many threads as there are shares.
 void OpenMp::fill(transpose::Matrices &matrices) {
 #pragma omp parallel num_threads(matrices.shares().groups())
     matrices.fill(matrices.shares().of(omp_get_thread_num()));

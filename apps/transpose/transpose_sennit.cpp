@@ -1,6 +1,6 @@
-// The transpose with Sennit's channels, which channels.c or channels.f90 uses: over the memory of B
-// as the heap gave it. A rank adds its block into the peer's B where it lies, by the same loop that
-// the serial program has for the whole matrix; nothing is packed, sent or unpacked. Started by
+// The transpose with Sennit's channels, in channels.c or channels.f90, over the memory of B as
+// allocated from the heap. A rank adds its block directly into the peer's B, by the same loop that
+// the serial program uses for the whole matrix; nothing is packed, sent or unpacked. Started by
 // `sennit run`, by an MPI's launcher, or alone.
 #include "channels.h"
 #include "common/pages.hpp"
@@ -70,7 +70,7 @@ void transpose_add_block(void *part, std::int64_t link) {
 
 int main(int argc, char **argv) {
     return apps::run_with_sennit("transpose", [&] {
-        // Its memory outlives Sennit: after an error the channels are still open.
+        // The channels' memory outlives Sennit: after an error the channels are still open.
         Channels channels;
         apps::SennitRanks ranks;
         return transpose::run(ranks, channels, argc, argv);

@@ -1,4 +1,4 @@
-// The transpose on one processor: the rate that the others are compared with.
+// The transpose on one processor: the reference for the other rates.
 #include "common/pages.hpp"
 #include "run.hpp"
 

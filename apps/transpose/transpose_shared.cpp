@@ -1,7 +1,8 @@
-// The transpose in a shared window of MPI: as with channels a rank adds its block into the peer's B
-// where it lies. Counters in the window, written by hand, end a step. All ranks must share a node.
+// The transpose in a shared window of MPI: as with channels, a rank adds its block directly into
+// the peer's B. Counters in the window, written by hand, end a step. All ranks must share a node.
 //
-// Nobody uses B between two steps, so a rank that has all blocks of a step needs no leave to begin
+// B is not used between two steps, so a rank that has all blocks of a step may begin the next one
+// without asking: it writes elements of the peer's B that no other rank writes.
 // the next one: it writes other elements of the peer's B than everybody else.
 #include "common/counter.hpp"
 #include "common/mpi_ranks.hpp"
@@ -31,7 +32,7 @@ class SharedWindow final : public transpose::Method {
     }
     struct Peer {
         int rank;
-        apps::Counter *added;  // at the peer, this rank's
+        apps::Counter *added;  // at the peer, incremented by this rank
         double *b;
     };
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""All of the study of p2p: every driver, the plots and the page.
+"""The whole study of p2p: every driver, the plots and the page.
 
     python3 apps/p2p/study/all.py [--realtime] [--bin build/bin] [--out docs/results/zcom/p2p] [--quick]
 
-Takes some seven minutes on 2 processors; --quick half a minute, and shows only that everything works.
+Takes some seven minutes on 2 processors; --quick takes half a minute and shows only that everything works.
 """
 import os
 

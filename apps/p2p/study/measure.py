@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Rates of p2p with every way to communicate: by size of the grid, by number of ranks, by lines handed over at once.
+"""Rates of p2p with every way of communication: by size of the grid, by number of ranks, by number of lines in a
+group.
 
     python3 apps/p2p/study/measure.py sizes  [--sizes 100,200,...] [--realtime] [--out docs/results/zcom/p2p]
     python3 apps/p2p/study/measure.py ranks  [--ranks 1,2,4,8]

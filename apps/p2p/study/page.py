@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the page of p2p from the files of its drivers: python3 apps/p2p/study/page.py [--check] [FOLDER]
 
-Writes FOLDER/README.md (docs/results/zcom/p2p). With --check it compares instead, exit status 1 if they differ. What is
-said of this machine is computed; what is said of the paper is written here.
+Writes FOLDER/README.md (docs/results/zcom/p2p). With --check it compares instead, exit status 1 if they differ. Statements about
+this machine are computed; statements about the paper are written here.
 """
 import os
 import statistics
@@ -43,7 +43,7 @@ def rate_text(row):
 
 
 def matrix(rows, along, text):
-    """A line for each program, a column for each value of `along`."""
+    """A row for each program, a column for each value of `along`."""
     columns = sorted({row[along] for row in rows})
     by_place = {(row["key"], row[along]): row for row in rows}
     return table(["", *map(str, columns)], together(
@@ -52,7 +52,7 @@ def matrix(rows, along, text):
 
 
 def over(rows, others, along):
-    """Sennit's rate to that of each of `others`, by `along`."""
+    """Sennit's rate divided by that of each of `others`, by `along`."""
     base = {row[along]: row["rate"] for row in rows if row["key"] == BASE and "rate" in row}
     return {(row["key"], row[along]): base[row[along]] / row["rate"] for row in rows
             if row["key"] in others and "rate" in row and row[along] in base}

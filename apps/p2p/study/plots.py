@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Draws the figures of p2p from the files of its drivers: python3 apps/p2p/study/plots.py [FOLDER]
 
-Writes figure-5.2.png, figure-5.3.png and figure-5.4.png, for those files that are there. Exit status 77 without
-matplotlib.
+Writes figure-5.2.png, figure-5.3.png and figure-5.4.png, for those files that exist. Exit status 77 without matplotlib.
 """
 import os
 
@@ -19,7 +18,7 @@ def rates(row, unit=1):
 
 
 def times(row):
-    """The time of a sweep and its range, which is that of the rates."""
+    """The time of a sweep and its range, computed from the rates."""
     return [row["sweep_us"] * row["rate"] / rate for rate in (row["rate"], *reversed(row["rate_range"]))]
 
 
@@ -28,7 +27,7 @@ def series_of(rows, keys, along, values):
 
 
 def figure_of_ranks(folder, name, keys):
-    """Rate and time of a sweep, as the paper has them beside each other."""
+    """Rate and time of a sweep side by side, as in the paper."""
     _, rows = runs.read_lines(os.path.join(folder, measure.file_of("ranks")))
     figure, axes = charts.new(2)
     for axis, values, text in zip(axes, (rates, times), ("MFlop/s", "µs a sweep")):

@@ -1,4 +1,4 @@
-"""The programs of p2p, how each is started at its best, and comparing them in turn."""
+"""The programs of p2p, the best way to start each, and comparing them in turn."""
 import json
 import os
 import statistics
@@ -11,7 +11,7 @@ from programs import Program as Subject, cores  # noqa: E402,F401  pylint: disab
 
 OUT = os.path.join("zcom", "p2p")
 
-# Behind the key of a program that receives in the other way it has.
+# The suffix of the key of a program that receives in its other way.
 AHEAD = "-ahead"
 SUBJECTS = {subject.key: subject for subject in (
     Subject("serial", "serial", "p2p-serial", alone=True),
@@ -26,21 +26,21 @@ BASE = "sennit-c"
 
 
 def options_of(subject, ranks):
-    """Ranks that share processors should compute many lines in their turn."""
+    """Ranks that share processors should compute many lines in each turn."""
     if subject.key.endswith(AHEAD):
         return ["--way", "ahead"]
     return ["--behind", "48"] if subject.key.startswith("sennit") and ranks > cores() else []
 
 
 def solve(subject, arguments, ranks, iterations, options):
-    """The result of one run, or None when it took too long."""
+    """The result of one run, or None if it took too long."""
     words = [*subject.words(arguments, ranks), *options, *options_of(subject, ranks), "--iterations", str(iterations)]
     lines = runs.run_words([*words, "--json"], arguments.limit, subject.environment(ranks))
     return None if lines is None else json.loads(lines[-1])
 
 
 def choose_iterations(subject, arguments, ranks, options):
-    """As many as take about `--run-seconds`, by a short run; None when even that takes too long."""
+    """The number of sweeps that take about `--run-seconds`, from a short run; None if even that takes too long."""
     if arguments.iterations:
         return arguments.iterations
     pilot = solve(subject, arguments, ranks, 3, options)
@@ -52,7 +52,7 @@ def choose_iterations(subject, arguments, ranks, options):
 def compare(keys, arguments, ranks, size, group):
     """Runs the programs in turn, A B C A B C, and yields a record for each: medians over the rounds.
 
-    Who has run for `--budget` seconds takes no more turns.
+    A subject that has run for `--budget` seconds takes no more turns.
     """
     options = ["--columns", str(size), "--group", str(group)]
     found = {}
@@ -80,14 +80,14 @@ def compare(keys, arguments, ranks, size, group):
 
 
 def fill_of(ranks, size, group):
-    """The part of the time in which the pipeline is full: of as many steps as there are groups and ranks behind the
-    first, each rank works in one for each group."""
+    """The fraction of time in which a rank works: the pipeline has as many steps as groups plus ranks behind the
+    first, and each rank works in one step per group."""
     groups = -(-(size - 1) // group)
     return groups / (groups + ranks - 1)
 
 
 def shares_of(rows):
-    """{(key, size): rate / bound} where all ranks have a processor."""
+    """{(key, size): rate / bound}, if each rank has its own processor."""
     serial = {row["size"]: row["rate"] for row in rows if row["key"] == "serial" and "rate" in row}
     return {(row["key"], row["size"]): row["rate"] / (row["ranks"] * serial[row["size"]] *
                                                       fill_of(row["ranks"], row["size"], row["group"]))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Rates of p2p beside those of Sync_p2p in the Parallel Research Kernels, which whoever measures has fetched and built.
+"""Rates of p2p beside those of Sync_p2p in the Parallel Research Kernels, which the user must fetch and build before.
 
     python3 apps/p2p/study/suite.py --openmpi TREE --mpich TREE [--sizes 100,200,...] [--realtime] [--out docs/results/zcom/p2p]
 
-TREE is the suite's folder with its programs built for that MPI (SERIAL, OPENMP, MPI1 and MPISHM: Synch_p2p/p2p); the serial
-and the OpenMP program come from the first that has them, and what is in neither is left out. Writes suite.jsonl. All take
-turns, with 2 ranks or threads. The suite reports the rate of its mean sweep, so ours is that of the mean, too.
+TREE is the suite's folder with its programs built for that MPI (SERIAL, OPENMP, MPI1 and MPISHM: Synch_p2p/p2p). The serial and the
+OpenMP program come from the first tree that has them; a program that is in neither tree is left out. Writes suite.jsonl. All take
+turns, with 2 ranks or threads. The suite reports the rate of its mean sweep, so the rates of p2p are those of the mean sweep too.
 """
 import os
 import re
@@ -20,14 +20,14 @@ FILE = "suite.jsonl"
 FIGURE = "the suite's own programs"
 RANKS = 2
 OURS = ("sennit-c", "sennit-fortran")
-# By key, without the MPI: what the page calls it, its folder in the suite's.
+# By key, without the MPI: the name on the page, and the folder in the suite.
 KINDS = {"serial": ("serial", "SERIAL"), "openmp": ("OpenMP", "OPENMP"), "mpi": ("send and receive", "MPI1"),
          "shared": ("shared window", "MPISHM")}
 RATE = re.compile(r"Rate \(MFlops/s\): ([0-9.]+)")
 
 
 class SuiteProgram(Program):
-    """A program of the suite; what it prints is not JSON."""
+    """A program of the suite; its output is not JSON."""
 
     def __init__(self, kind, tree, mpi=None):
         name, folder = KINDS[kind]
@@ -40,7 +40,7 @@ class SuiteProgram(Program):
         return os.path.exists(self.program)
 
     def rate(self, arguments, size, iterations):
-        """MFlop/s of the mean sweep, or None when the run took too long. A run that is not verified ends the driver."""
+        """MFlop/s of the mean sweep, or None if the run took too long. A run that is not verified ends the driver."""
         ranks = 1 if self.kind == "serial" else RANKS
         words = self.words(arguments, ranks)
         if words is None:
@@ -58,7 +58,7 @@ class SuiteProgram(Program):
 
 
 class OwnProgram:
-    """One of ours, measured as in the other drivers."""
+    """A program of p2p, measured as in the other drivers."""
 
     def __init__(self, key):
         self.key, self.subject = key, subjects.SUBJECTS[key]
@@ -69,7 +69,7 @@ class OwnProgram:
 
 
 def programs_of(trees):
-    """Those of the suite that were built. `trees`: {MPI: folder or None}"""
+    """The programs of the suite that were built. `trees`: {MPI: folder or None}"""
     found = [SuiteProgram(kind, tree, mpi) for mpi, tree in trees.items() if tree for kind in ("mpi", "shared")]
     for kind in ("serial", "openmp"):
         either = [SuiteProgram(kind, tree) for tree in trees.values() if tree]
@@ -78,7 +78,7 @@ def programs_of(trees):
 
 
 def name_of(key):
-    """What the page calls a program of the suite, or one of ours."""
+    """The name on the page of a program of the suite, or of p2p."""
     if key in subjects.SUBJECTS:
         return subjects.SUBJECTS[key].name
     _, kind, *mpi = key.split("-")

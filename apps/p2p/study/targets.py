@@ -1,6 +1,6 @@
-"""What was to be reached, and whether it was: a section of the page, computed from the rates by size. Called by page.py.
+"""The targets and whether they were met: a section of the page, computed from the rates by size. Called by page.py.
 
-Of an MPI's ways the fastest counts, at each size. What was to be passed are the suite's own programs, where they were measured.
+An MPI counts with its fastest way at each size. The suite's own programs are the ones to beat, where they were measured.
 """
 import os
 
@@ -19,7 +19,7 @@ grids are twice as fast; a median may have either rate (`rate_range` in the file
 
 
 def ratios_to_fastest(rows, keys):
-    """{size: (Sennit's rate / that of the fastest of these programs, its key)}"""
+    """{size: (Sennit's rate / rate of the fastest of these programs, its key)}"""
     base = {row["size"]: row["rate"] for row in rows if row["key"] == BASE and "rate" in row}
     best = {}
     for row in rows:

@@ -1,5 +1,5 @@
-// The grid and the kernel. Breaks when a column has no owner or two, when the kernel computes
-// another stencil or stops at the wrong cell, or when a wrong cell is taken for right.
+// Tests the grid and the kernel. Breaks when a column has no owner or two, when the kernel computes
+// another stencil or stops at the wrong cell, or when a wrong cell is accepted.
 #include "grid.hpp"
 #include "options.hpp"
 
@@ -36,7 +36,7 @@ TEST(Share, more_ranks_than_columns_are_refused) {
     EXPECT_THROW(share_of(4, 4, 0), apps::Failure);
 }
 
-// All strips of a grid, swept one after the other by one thread.
+// All strips of a grid, swept one after another by one thread.
 class Strips {
   public:
     Strips(std::int64_t columns, std::int64_t lines, int ranks, std::int64_t group) {

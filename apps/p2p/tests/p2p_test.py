@@ -25,7 +25,7 @@ SMALL = ["--columns", "23", "--lines", "17", "--iterations", "4"]
 
 
 def those_there(arguments, ranks):
-    """(key, words, environment) of each program that is built; its ways are those of WAYS."""
+    """(key, words, environment) of each program that is built, in each way of WAYS."""
     harness.need_all(arguments, [subject.program for subject in SUBJECTS.values() if subject.words(arguments, 1) is not None])
     for key, subject in SUBJECTS.items():
         if key.endswith(subjects.AHEAD):
@@ -47,7 +47,7 @@ def sweep_everywhere(arguments, counts, shapes):
     for ranks in counts:
         for key, words, environment in those_there(arguments, ranks):
             for way in WAYS.get(key, ("plain",)):
-                # With an MPI and more ranks than processors a run takes a second: one shape for each number of ranks.
+                # With an MPI and more ranks than processors a run takes a second, so only one shape for each number of ranks.
                 few = ranks > 2 and "mpi" in key
                 for columns, lines, group in shapes[ranks % len(shapes):][:1] if few else shapes:
                     row = value_of(words, environment, ["--columns", str(columns), "--lines", str(lines), "--group",
@@ -66,13 +66,14 @@ def every_program_finds_the_verification_value(arguments):
 
 @test
 def any_number_of_ranks_and_lines_in_a_group_gives_the_same(arguments):
-    """As above, with more ranks than processors, strips of one column, grids of one line, groups beyond the grid."""
+    """Breaks for the same reasons, with more ranks than processors, strips of one column, grids of one line, groups beyond the
+    grid."""
     sweep_everywhere(arguments, (1, 3, 4, 8), ((9, 2, 1), (31, 13, 5), (9, 30, 1000)))
 
 
 @test
 def wrong_data_ends_every_program_with_an_error(arguments):
-    """Breaks when a wrong result passes: the last line's left end is off by one."""
+    """Breaks when a wrong result is accepted: the last line's left end is off by one."""
     for ranks in (1, 2):
         for key, words, environment in those_there(arguments, ranks):
             run = harness.execute([*words, *SMALL, "--spoil", "--json"], environment)
@@ -83,11 +84,11 @@ def wrong_data_ends_every_program_with_an_error(arguments):
 
 @test
 def bad_options_end_every_rank_with_a_reason(arguments):
-    """Breaks when a rank goes on, waits for others, or ends with 0; or when the message does not name the cause."""
+    """Breaks when a rank continues, waits for others, or ends with 0; or when the message does not name the cause."""
     table = [(["--columns", "1"], "--columns"), (["--group", "0"], "--group"), (["--nonsense"], "--nonsense"),
              (["--iterations", "-1"], "--iterations"), (["--way", "none"], "--way"), (["left"], "left"), (["--behind", "128"], "--behind")]
     for turn, (key, words, environment) in enumerate(those_there(arguments, 2)):
-        # They all read their options by the same lines: each program has a third of the table.
+        # The same code reads the options of all programs: each program gets a third of the table.
         for options, expected in [*table[turn % 3::3], (["--columns", "2"], "2 ranks cannot share 2 columns")]:
             run = harness.execute([*words, *SMALL, *options], environment)
             need(run.returncode != 0, f"{key} {options}: exit status 0\n{run.stdout}")
@@ -100,7 +101,7 @@ def bad_options_end_every_rank_with_a_reason(arguments):
 
 @test
 def the_bound_is_that_of_a_pipeline(arguments):
-    """Breaks when the page divides by another bound: with one rank it is all, with many lines nearly all."""
+    """Breaks when the page divides by another bound: with one rank it is 1, with many lines nearly 1."""
     del arguments
     need(subjects.fill_of(1, 10, 3) == 1, "one rank never waits")
     need(subjects.fill_of(2, 5, 1) == 4 / 5, "four lines and two ranks take five steps")
@@ -140,13 +141,13 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
 
 @test
 def the_page_shows_which_targets_are_missed(arguments):
-    """Breaks when a target is called met that is not, when a faster way of an MPI does not count, or a size is left out."""
+    """Breaks when a missed target is called met, when a faster way of an MPI does not count, or when a size is left out."""
     del arguments
     serial, good = 100.0, {"sennit-c": 199, "sennit-fortran": 199, "openmp": 150, "openmpi": 110, "mpich": 120,
                            "openmpi-ahead": 120, "mpich-ahead": 100, "shared-openmpi": 300}
 
     def verdicts(**other):
-        """The last two columns of each line; `other`: {program_size: rate} that is not as above."""
+        """The last two columns of each line; `other`: {program_size: rate} for rates that differ from the ones above."""
         rows = [{"key": key, "size": size, "ranks": 1 if key == "serial" else 2, "group": 1,
                  "rate": other.get(f"{key.replace('-', '_')}_{size}", rate)}
                 for size in (200, 1000) for key, rate in {"serial": serial, **good}.items()]
@@ -177,8 +178,8 @@ SUITE_PRINTS = "echo 'Parallel Research Kernels'\necho 'Solution validates; veri
 
 @test
 def rates_of_the_suites_own_programs_are_those_they_print(arguments):
-    """Breaks when a number is taken from another line, words of a program stand in another order, or one that was not verified
-    is measured."""
+    """Breaks when a number is taken from another line, when the words of a program are in another order, or when a run that was
+    not verified is measured."""
     del arguments
     with tempfile.TemporaryDirectory() as tree:
         for folder in ("SERIAL", "OPENMP"):
@@ -186,7 +187,7 @@ def rates_of_the_suites_own_programs_are_those_they_print(arguments):
         programs = {program.key: program for program in suite.programs_of({"openmpi": tree, "mpich": None})}
         need(set(programs) == {"suite-serial", "suite-openmp"}, f"{programs}")
         options = argparse.Namespace(bin="", realtime=False, limit=5)
-        # It prints how many words it was given: the OpenMP program is told the threads, too.
+        # The program prints the number of its words: the OpenMP program also gets the threads.
         need(programs["suite-serial"].rate(options, 10, 3) == 300.5, f"{programs['suite-serial'].rate(options, 10, 3)}")
         need(programs["suite-openmp"].rate(options, 10, 3) == 400.5, f"{programs['suite-openmp'].rate(options, 10, 3)}")
         make_program(programs["suite-serial"].program, SUITE_PRINTS.replace("Solution validates", "ERROR"))
@@ -200,7 +201,7 @@ def rates_of_the_suites_own_programs_are_those_they_print(arguments):
 
 @test
 def the_page_compares_with_the_suites_own_programs(arguments):
-    """Breaks when the fastest program of an MPI does not count, or a target is called met that is not."""
+    """Breaks when the fastest program of an MPI does not count, or when a missed target is called met."""
     del arguments
     def verdicts(mpi, openmp):
         rates = {"sennit-c": 160, "suite-mpi-openmpi": 90, "suite-mpi-mpich": mpi, "suite-openmp": openmp, "suite-shared-mpich": 900}
@@ -215,7 +216,7 @@ def the_page_compares_with_the_suites_own_programs(arguments):
 
 @test
 def the_page_is_what_its_files_say(arguments):
-    """Breaks when the page was edited by hand, or measured again without it."""
+    """Breaks when the page was edited by hand, or was not written again after a measurement."""
     del arguments
     if not os.path.exists(os.path.join(runs.ROOT, "docs", "results", subjects.OUT, "README.md")):
         raise Skipped("nothing was measured yet")
@@ -226,7 +227,7 @@ def the_page_is_what_its_files_say(arguments):
 
 @test
 def runs_without_end_are_no_figures(arguments):
-    """Breaks when a driver waits for ever for a program, or takes a rate from one that did not end."""
+    """Breaks when a driver waits forever for a program, or takes a rate from a program that did not end."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = argparse.Namespace(bin=folder, realtime=False, rounds=1, iterations=4, limit=1, budget=9)
         for name, text in (("p2p-serial", "exec sleep 5\n"), ("p2p-openmp", "echo '" + json.dumps(

@@ -1,4 +1,4 @@
-"""What is measured of the stencil kernel; how, is in bench/study/kernels.py."""
+"""The measurements of the stencil kernel; bench/study/kernels.py has the method."""
 import os
 import sys
 

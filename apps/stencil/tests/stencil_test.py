@@ -11,15 +11,15 @@ from kernel_cases import case, need  # noqa: E402  pylint: disable=wrong-import-
 
 def solve(setup, suffix, ranks, options, iterations):
     row = setup.solve(suffix, ranks, [*options, "--iterations", str(iterations)])
-    # The programs check it themselves; here it is asked whether they ask for the right value.
+    # The programs check the value themselves; the test checks that they expect the right value.
     need(abs(row["norm"] - 2 * (iterations + 1)) < 1e-7 and row["deviation"] < 1e-7, f"{suffix} on {ranks}: {row}")
     return row
 
 
 @case
 def every_program_gives_the_answer_of_the_suite(setup):
-    """Breaks when an edge comes from the wrong place, too early or too late, or a share is wrong. 53 is shared evenly by no
-    number of ranks."""
+    """Breaks when an edge comes from the wrong place, too early or too late, or when a share is wrong. No number of ranks
+    divides 53 evenly."""
     for suffix in setup.programs():
         for ranks in setup.ranks:
             for size in (53, 200):
@@ -29,13 +29,13 @@ def every_program_gives_the_answer_of_the_suite(setup):
 
 @case
 def every_grid_of_ranks_and_radius_gives_the_answer(setup):
-    """Breaks when columns or rows of one side are mixed up, or a radius other than 2 is. 37 cells cut by 8 leave 4 or 5,
-    fewer than two radii of 4."""
+    """Breaks when columns or rows of one side are mixed up, or when a radius other than 2 fails. 37 cells cut by 8 leave
+    4 or 5, fewer than twice a radius of 4."""
     for suffix in setup.programs():
         if suffix in kernel_cases.kernels.WITHOUT_RANKS:
             continue
         for turn, (ranks, along_x) in enumerate(((2, 2), (2, 1), (4, 4), (4, 2), (6, 3), (8, 8), (8, 2))):
-            # With an MPI and more ranks than processors a run takes a second: one radius each.
+            # With an MPI and more ranks than processors a run takes a second, so only one radius each.
             few = ranks > 2 and kernel_cases.is_of_an_mpi(suffix)
             for radius in ((1, 4)[turn % 2],) if few else (1, 4):
                 row = solve(setup, suffix, ranks, ["--size", "37", "--radius", str(radius), "--ranks-x", str(along_x)], 12)
@@ -47,7 +47,7 @@ def every_grid_of_ranks_and_radius_gives_the_answer(setup):
 
 @case
 def what_can_not_be_done_is_refused_with_a_reason(setup):
-    """Breaks when a rank goes on or waits, or when the reason is not said, or said by every rank."""
+    """Breaks when a rank continues or waits, or when the reason is missing, or printed by every rank."""
     kernel_cases.refuse(setup, [
         (["--size", "0"], None, "--size"),
         (["--size", "x"], None, "--size"),

@@ -1,6 +1,6 @@
-// The parts of the stencil kernel. Breaks when the star has a wrong weight or reach, when shares
-// leave out or repeat a cell, when a tile reads or raises a cell of the wrong place, and when the
-// check overlooks cells that are wrong in opposite directions.
+// Tests the parts of the stencil kernel. Breaks when the star has a wrong weight or reach, when
+// shares leave out or repeat a cell, when a tile reads or raises a wrong cell, or when the check
+// misses cells that are wrong in opposite directions.
 #include "tile.hpp"
 
 #include "common/failure.hpp"
@@ -117,7 +117,7 @@ struct Job {
         }
     }
 
-    // One iteration; without taking them, ghosts stay those of the one before.
+    // One iteration; if `take` is false, the ghosts stay those of the iteration before.
     void iterate(bool take) {
         for (std::size_t at = 0; at < tiles.size(); ++at) {
             Tile &tile = *tiles[at];
@@ -165,7 +165,8 @@ TEST(Tile, every_grid_of_ranks_gives_the_same_answer) {
     }
 }
 
-// Two ranks that both keep old columns of each other are wrong by as much in either direction.
+// Two ranks that both keep old columns of each other are wrong by the same amount in opposite
+// directions.
 TEST(Tile, stale_ghosts_are_found_although_the_norm_is_right) {
     Job job(20, 2, 2, {2, 1});
     job.iterate(true);

@@ -1,4 +1,4 @@
-"""What is measured of the transpose kernel; how, is in bench/study/kernels.py."""
+"""The measurements of the transpose kernel; bench/study/kernels.py has the method."""
 import os
 import sys
 

@@ -11,8 +11,8 @@ from kernel_cases import case, need  # noqa: E402  pylint: disable=wrong-import-
 
 @case
 def every_program_gives_the_answer_of_the_suite(setup):
-    """Breaks when a block goes to the wrong place, is added twice or not at all, or before the one of the step before was
-    used. 53 is shared evenly by no number of ranks."""
+    """Breaks when a block goes to the wrong place, is added twice or not at all, or is added before the block of the previous
+    step was used. No number of ranks divides 53 evenly."""
     for suffix in setup.programs():
         for ranks in setup.ranks:
             for order in (53, 200):
@@ -22,7 +22,7 @@ def every_program_gives_the_answer_of_the_suite(setup):
 
 @case
 def every_tile_and_chunk_gives_the_answer(setup):
-    """Breaks when a tile or a message that does not divide a block loses its rest, or room for one is too small."""
+    """Breaks when a tile or a message that does not divide a block loses the rest, or when a buffer is too small."""
     for suffix in setup.programs():
         for order, ranks in ((3, 3), (31, 2), (64, 3)):
             for tile in (1, 3, 16, 100):
@@ -35,7 +35,7 @@ def every_tile_and_chunk_gives_the_answer(setup):
 
 @case
 def what_can_not_be_done_is_refused_with_a_reason(setup):
-    """Breaks when a rank goes on or waits, or when the reason is not said, or said by every rank."""
+    """Breaks when a rank continues or waits, or when the reason is missing, or printed by every rank."""
     kernel_cases.refuse(setup, [
         (["--order", "0"], None, "--order"),
         (["--order", "x"], None, "--order"),

@@ -1,6 +1,6 @@
-// The parts of the transpose kernel. Breaks when an element of a block is lost, comes twice or goes
-// to the wrong place, for any tile; when a message and the direct way differ; when the check
-// overlooks a wrong element.
+// Tests the parts of the transpose kernel. Breaks when an element of a block is lost, added twice
+// or misplaced, for any tile; when a message and the direct way differ; or when the check misses a
+// wrong element.
 #include "matrices.hpp"
 
 #include <gtest/gtest.h>
