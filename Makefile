@@ -1,5 +1,5 @@
 # Thin: every target sets up what is missing, then calls CMake through its presets or a script in tools/.
-# `make` alone lists the targets. JOBS=n limits how many compilers run at once.
+# `make` without a target lists the targets. JOBS=n limits the number of compilers that run at once.
 SHELL := /bin/bash
 ifdef JOBS
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)

@@ -2,8 +2,8 @@
 
     cluster_keeper.py LIFELINE LISTENER CONFIG      two open descriptors, and the requested cluster as JSON
 
-It makes the hosts and the rails, starts the program, and receives orders on two sockets. It ends when the program has ended
-or the other end of LIFELINE is closed; everything else ends with it (docs/design/cluster.md).
+It makes the hosts and the rails, starts the program, and receives orders on two sockets. It ends when the program has ended or the
+other end of LIFELINE is closed; then everything else ends too (docs/design/cluster.md).
 """
 import array
 import glob
@@ -19,13 +19,13 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # nothing is left behind
+sys.dont_write_bytecode = True  # leaves no files behind
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cluster_relay  # pylint: disable=wrong-import-position
 
-EXIT_REFUSED = 125  # the cluster could not be made, or an order to it failed; else the program's own code
+EXIT_REFUSED = 125  # the cluster could not be made, or an order to it failed; otherwise the program's own code
 FOLDER = "/run/sennit-cluster"  # inside the cluster only
-LINKS_S = 20  # within which links come up
+LINKS_S = 20  # links must come up within this time
 CONTROL = f"{FOLDER}/control"
 AGENT = f"{FOLDER}/agent"
 PRIVATE = ("/tmp", "/dev/shm")  # each host has its own
@@ -34,7 +34,7 @@ LAUNCHERS = {"mpirun": ("mpirun.openmpi", "mpirun"), "hydra": ("mpiexec.hydra",)
 
 
 class Refused(Exception):
-    """Something that the user is told in one line."""
+    """An error that the user sees as one line."""
 
 
 def fail(message):
@@ -42,7 +42,7 @@ def fail(message):
 
 
 def output_of(words, text=None):
-    """What a short command prints. A command that fails is an error with its own words."""
+    """The output of a short command. A command that fails is an error with its own words."""
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         fail(f"{shlex.join(words)[:200]}: {(done.stderr or done.stdout).strip() or 'failed'}")
@@ -50,13 +50,13 @@ def output_of(words, text=None):
 
 
 def spawned(process):
-    """Its number. From here on reap() alone waits for it, and not the object when it is thrown away."""
+    """Its process number. From here on only reap() waits for it; destroying the object does not."""
     process.returncode = 0
     return process.pid
 
 
 def address(network, host):
-    """Of a host on a rail, or on the management network."""
+    """The address of a host on a rail, or on the management network."""
     return f"10.{99 if network == MANAGEMENT else 100 + int(network)}.0.{host + 1}"
 
 
@@ -83,12 +83,12 @@ def launcher_program(launcher):
 
 
 def shares(ranks, hosts):
-    """How many ranks each host gets, as even as can be; hosts without any are left out."""
+    """The number of ranks on each host, as even as possible; hosts without ranks are left out."""
     return [(f"h{host}", ranks // hosts + (host < ranks % hosts)) for host in range(min(hosts, ranks))]
 
 
 def launch_words(config, launcher, ranks, program, command):
-    """The command that starts the ranks, run on h0."""
+    """The command that starts the ranks; it runs on h0."""
     if launcher == "none":
         return command
     hosts = ",".join(f"{host}:{count}" for host, count in shares(ranks, config["hosts"]))
@@ -103,7 +103,7 @@ def launch_words(config, launcher, ranks, program, command):
             "-n", str(ranks), "--distribution=block", *command]
 
 
-# Makes one host: its name, its /tmp and /dev/shm, with what must stay visible, and its view of the network in /sys.
+# Makes one host: its name, its /tmp and /dev/shm with the folders that must stay visible, and its view of the network in /sys.
 HOST = r"""
 set -e
 name=$1 folder=$2
@@ -130,7 +130,7 @@ echo ready
 exec sleep infinity
 """
 
-# What mpirun and hydra call in place of ssh: options, the host, and words for its shell.
+# The command that mpirun and hydra call instead of ssh: options, the host, and words for its shell.
 AGENT_SCRIPT = f"""#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 host=$1 dir=$PWD
@@ -151,7 +151,7 @@ class Keeper:
         self.relay_process = None
         self.holders = []
         self.listeners = [listener]
-        self.jobs = {}  # process number -> (link to whom it is told, or None for the program)
+        self.jobs = {}  # process number -> (link that gets its end, or None for the program)
         self.links = {}  # link -> process number
         self.slurm_runs = False
         self.has_ended = None
@@ -164,7 +164,7 @@ class Keeper:
         os.chmod(path, mode)
 
     def make_folder(self):
-        """A /run of the cluster's own, shared by its hosts, with what must stay of folders that hosts hide."""
+        """The cluster's own /run, shared by its hosts, with the visible parts of folders that hosts hide."""
         kept = self.config["kept"]
         files = {path: os.open(path, os.O_PATH) for path in kept}
         output_of(["mount", "-t", "tmpfs", "-o", "mode=755", "sennit-cluster", "/run"])
@@ -202,7 +202,7 @@ class Keeper:
             self.write(f"pids/h{host}", f"{holder.pid} {self.processors(host)}\n")
 
     def processors(self, host):
-        """Those that a host may use, as taskset writes them."""
+        """The processors that a host may use, in the form of taskset."""
         own = sorted(os.sched_getaffinity(0))
         if self.config["split"]:
             hosts = self.config["hosts"]
@@ -210,7 +210,7 @@ class Keeper:
         return ",".join(map(str, own))
 
     def make_rails(self):
-        # The switches only carry frames; IPv6 would make some of its own.
+        # The switches only carry frames; IPv6 would send its own.
         for path in glob.glob("/proc/sys/net/ipv6/conf/default/disable_ipv6"):
             with open(path, "w", encoding="utf-8") as file:
                 file.write("1")
@@ -229,8 +229,8 @@ class Keeper:
         for host in range(len(self.holders)):
             lines = []
             for network in self.networks:
-                # Nobody else's address is in the management network's prefix, so libfabric does not take it for one that the
-                # hosts share.
+                # No other address is in the management network's prefix, so libfabric does not take it for a network that the hosts
+                # share.
                 prefix = 32 if network == MANAGEMENT else 24
                 lines += [f"address add {address(network, host)}/{prefix} dev {device(network)}",
                           f"link set {device(network)} up"]
@@ -246,8 +246,8 @@ class Keeper:
         self.wait_for_links()
 
     def wait_for_links(self):
-        """The kernel finds out by and by that a link is up. Until then libraries take its interface for one without a cable:
-        UCX of MPICH says "Destination is unreachable"."""
+        """The kernel notices only after a while that a link is up. Until then libraries take its interface for one without a
+        cable: UCX of MPICH reports "Destination is unreachable"."""
         limit = time.monotonic() + LINKS_S
         for host in range(len(self.holders)):
             for network in self.networks:
@@ -258,7 +258,7 @@ class Keeper:
                     time.sleep(0.02)
 
     def start_relay(self):
-        """A process of its own in place of the switches: frames go at their times whatever the keeper does."""
+        """A separate process instead of the switches: it sends frames on time whatever the keeper does."""
         ports, lines = {}, []
         for network in self.relayed:
             ports[network] = {}
@@ -289,7 +289,7 @@ class Keeper:
         return ["taskset", "-c", self.processors(host), "nsenter", "--target", str(self.holders[host]), "--net", "--uts", "--ipc", "--mount", "--", *words]
 
     def start(self, host, command, folder, files=None, terminal=False):
-        """Starts a command on a host; its process number. It leads a process group unless it is the program."""
+        """Starts a command on a host; returns its process number. It leads a process group unless it is the program."""
         script = 'cd "$1" && shift && exec "$@"'
         words = self.at(host, "sh", "-c", script, "sh", folder, *command)
         if terminal:
@@ -306,7 +306,7 @@ class Keeper:
         self.program = self.start(0, words, os.getcwd())
         self.jobs[self.program] = None
 
-    # Orders, each by its name.
+    # Orders, each with its name.
 
     def host_of(self, fields):
         match = re.fullmatch(r"h(\d+)", fields["host"])
@@ -315,7 +315,7 @@ class Keeper:
         return int(match.group(1))
 
     def cables_of(self, fields):
-        """The switch's ends that an order means."""
+        """The switch's ends that an order refers to."""
         host = self.host_of(fields)
         if fields.get("what") == "host":
             return host, self.networks
@@ -324,7 +324,7 @@ class Keeper:
         return host, [fields["rail"]]
 
     def set_cables(self, fields, settings, words_of):
-        """For a relay its settings, for a switch's end what `ip link set` wants of that network."""
+        """Passes the settings to the relay; without a relay, runs `ip link set` with these words for each switch's end."""
         host, networks = self.cables_of(fields)
         relayed = [network for network in networks if network in self.relayed]
         if relayed:
@@ -335,7 +335,7 @@ class Keeper:
         return {}
 
     def do_cut(self, fields):
-        """The cable is pulled; with `silent` the switch drops what comes and the link stays up."""
+        """Pulls the cable; with `silent` the switch drops the frames and the link stays up."""
         if fields.get("silent"):
             return self.set_cables(fields, {"silent": True}, lambda _network: ["nomaster"])
         return self.set_cables(fields, {"up": False}, lambda _network: ["down"])
@@ -344,7 +344,7 @@ class Keeper:
         return self.set_cables(fields, {"silent": False, "up": True}, lambda network: ["master", device(network), "up"])
 
     def do_relay(self, fields):
-        """What happens to the frames of a host on a rail from now on."""
+        """Sets how frames of a host on a rail are treated from now on."""
         host, networks = self.cables_of(fields)
         if networks[0] not in self.relayed:
             fail(f"there is no relay at rail {networks[0]}; start the cluster with --relay")
@@ -358,7 +358,7 @@ class Keeper:
         return {"text": f"{len(text.splitlines())} connections"}
 
     def do_kill(self, fields):
-        """Kills every process of a host but its holder."""
+        """Kills every process of a host except its holder."""
         holder = self.holders[self.host_of(fields)]
         space = os.readlink(f"/proc/{holder}/ns/net")
         count = 0
@@ -387,7 +387,7 @@ class Keeper:
         return {}
 
     def start_slurm(self):
-        """One munged, one slurmctld on h0, one slurmd a host, all with files in the cluster's /run."""
+        """One munged, one slurmctld on h0, one slurmd on each host, all with files in the cluster's /run."""
         if self.slurm_runs:
             return
         if self.config["mapped"]:
@@ -420,7 +420,7 @@ class Keeper:
 
     def take_order(self, link):
         text, files, _, _ = socket.recv_fds(link, 1 << 20, 3)
-        # The order ends with its line; 1 MiB is far above any.
+        # An order ends with its line; 1 MiB is far above the longest one.
         while text and not text.endswith(b"\n"):
             part = link.recv(1 << 20)
             text = text + part if part else b""
@@ -456,7 +456,7 @@ class Keeper:
     def accept(self, listener):
         link, _ = listener.accept()
         user = array.array("i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
-        # The caller's number as this user namespace sees it.
+        # The caller's user number as seen in this user namespace.
         if user != os.getuid():
             link.close()
             return
@@ -464,7 +464,7 @@ class Keeper:
         self.take_order(link)
 
     def reap(self):
-        """Orphans come to process 1."""
+        """Reaps all ended processes: orphans become children of process 1."""
         while True:
             try:
                 process, status = os.waitpid(-1, os.WNOHANG)
@@ -488,7 +488,7 @@ class Keeper:
                 self.answer(link, {"code": code})
 
     def hung_up(self, link):
-        """Whoever asked for a command has gone: the command goes too."""
+        """The caller of a command has gone: ends the command too."""
         process = self.links.pop(link)
         self.jobs.pop(process, None)
         link.close()
@@ -498,7 +498,7 @@ class Keeper:
             pass
 
     def loop(self):
-        """Until the program has ended (its code), or the tool has."""
+        """Until the program has ended (returns its code), or the tool has."""
         wake_read, wake_write = socket.socketpair()
         wake_write.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -555,7 +555,7 @@ PartitionName=all Nodes=h[0-{last}] Default=YES MaxTime=INFINITE State=UP
 
 
 def keep(lifeline, listener, config):
-    """The keeper's main: the program's exit code, or EXIT_REFUSED."""
+    """The keeper's main: returns the program's exit code, or EXIT_REFUSED."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # the tool decides; children get the default back
     os.set_inheritable(int(lifeline), False)
@@ -565,7 +565,7 @@ def keep(lifeline, listener, config):
     os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin"
     os.environ.pop("TMPDIR", None)  # each host has its own /tmp
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    # Else Open MPI and UCX (MPICH) send half of each long message through the management network, which no --rate slows down.
+    # Otherwise Open MPI and UCX (MPICH) send half of each long message through the management network, which no --rate limits.
     for name in ("OMPI_MCA_btl_tcp_if_include", "UCX_NET_DEVICES"):
         os.environ.setdefault(name, ",".join(device(rail) for rail in range(config["rails"])))
     keeper = Keeper(int(lifeline), accepting, config)

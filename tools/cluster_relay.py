@@ -2,8 +2,9 @@
 
     cluster_relay.py ORDERS PORTS      an open socket, and open TAP devices as JSON {rail: {host: descriptor}}
 
-It replaces netem, which some kernels lack. A port is the end of a host's cable. The settings of a port apply to
-both directions, so both ports decide about a frame between two hosts, once each. Orders are one line of JSON each, {"ports": [[rail, host], ...], setting: value, ...}, and one byte answers when they are in effect:
+It replaces netem, which some kernels lack. A port is the end of a host's cable. The settings of a port apply to both directions, so
+both ports decide about a frame between two hosts, once each. Each order is one line of JSON, {"ports": [[rail, host], ...],
+setting: value, ...}; one byte answers when it is in effect:
 
     up         false: drops frames; the host has no carrier
     silent     true: drops frames; the host does not notice
@@ -11,8 +12,8 @@ both directions, so both ports decide about a frame between two hosts, once each
     loss       share of dropped frames, 0 to 1
     late       share of frames that are delayed `late_s` longer, so that others overtake them
     late_s     seconds
-    hold_s     all frames of the next so many seconds are kept until those are over; then they go, in order
-    seed       of what is drawn at random from then on
+    hold_s     all frames of the next so many seconds are held, and sent in order when the time is over
+    seed       of the random decisions from then on
 """
 import fcntl
 import heapq
@@ -26,13 +27,13 @@ import sys
 import time
 
 FRAME_BYTES = 65536
-KEPT_FRAMES = 20000  # of all ports; more are dropped, as a switch without room does
+KEPT_FRAMES = 20000  # of all ports; more are dropped, as by a switch with full buffers
 TUNSETIFF, TUNSETCARRIER = 0x400454CA, 0x400454E2
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
 
 
 def open_tap(name):
-    """A TAP device in the caller's network namespace, which lives as long as the file; it may move to another one."""
+    """A TAP device in the caller's network namespace. It exists as long as the file; it may move to another namespace."""
     file = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
     return file
@@ -45,7 +46,7 @@ class Port:
         self.held_until = 0.0
 
     def set(self, settings):
-        """Settings that are not named stay."""
+        """Changes the named settings; the others stay."""
         if "hold_s" in settings:
             self.held_until = time.monotonic() + settings.pop("hold_s")
         if settings.get("up", self.settings["up"]) != self.settings["up"]:
@@ -53,7 +54,7 @@ class Port:
         self.settings.update(settings)
 
     def kept_s(self, now, chance):
-        """How long this port keeps a frame; None: it is lost."""
+        """How long this port holds a frame; None: it is lost."""
         own = self.settings
         if not own["up"] or own["silent"] or (own["loss"] and chance.random() < own["loss"]):
             return None
@@ -82,7 +83,7 @@ class Relay:
         try:
             os.write(port.file, frame)
         except OSError:
-            pass  # the interface is down or has no room: lost, as on a wire
+            pass  # the interface is down or full: lost, as on a wire
 
     def pass_on(self, port, frame, now):
         for other in self.destinations(port, frame):
@@ -97,7 +98,7 @@ class Relay:
 
     def read(self, port):
         now = time.monotonic()
-        for _ in range(64):  # then the other ports have their turn
+        for _ in range(64):  # then it is the turn of the other ports
             try:
                 frame = os.read(port.file, FRAME_BYTES)
             except OSError:
@@ -105,19 +106,19 @@ class Relay:
             self.pass_on(port, frame, now)
 
     def send_due(self):
-        """Sends what has been kept long enough; seconds to the next one, or None."""
+        """Sends the frames that are due; returns seconds to the next one, or None."""
         while self.kept:
             wait_s = self.kept[0][0] - time.monotonic()
             if wait_s > 0:
                 return wait_s
             _, _, port, frame = heapq.heappop(self.kept)
-            # A cable that was pulled meanwhile carries nothing.
+            # A cable that was pulled meanwhile carries no frames.
             if port.settings["up"] and not port.settings["silent"]:
                 self.send(port, frame)
         return None
 
     def take_order(self):
-        """False: the keeper has gone."""
+        """Returns False if the keeper has gone."""
         text = self.orders.recv(65536)
         if not text:
             return False

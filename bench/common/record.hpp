@@ -59,7 +59,7 @@ std::string line_of(const JobNote &note);
 // Throws nlohmann::json::exception or std::invalid_argument if a field is missing or invalid.
 Record record_from_json(const nlohmann::ordered_json &line);
 
-// Empty if the record is valid, else the error.
+// Empty if the record is valid, otherwise the error.
 std::string complaint_about(const Record &record);
 
 }  // namespace sennit::bench

@@ -15,7 +15,7 @@ struct Summary {
     double mean = 0.0;       // for `sennit map` only
 };
 
-// The value that `fraction` (0 to 1) of the samples are below, interpolated linearly. `ascending`
+// The value below which `fraction` (0 to 1) of the samples lie, interpolated linearly. `ascending`
 // is sorted and not empty.
 double percentile(const std::vector<double> &ascending, double fraction);
 

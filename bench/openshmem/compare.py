@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares the cost of OpenSHMEM calls of some libraries: compare.py [options] OURS -- THEIRS [-- THEIRS ...]
 
-Each is a whole command, launcher included, that runs speed.c compiled with that library; words behind the program are the
-cases that are wanted, and words after a minus those that are not. Jobs take turns: a round is one job of each. A row has
-the medians over the rounds, and for each of the others the median of the rounds' ratios theirs/ours, with the least and
-the most. A job that hangs is ended, and what it measured before is taken. --json writes all values of all rounds, as
-lines of JSON, from which page.py makes the page of results.
+Each argument is a whole command, launcher included, that runs speed.c compiled with that library; words after the program
+are the cases to measure, and words after a minus the cases to leave out. Jobs take turns: a round is one job of each. A row
+has the medians over the rounds, and for each of the others the median of the rounds' ratios theirs/ours, with the least and
+the most. A job that hangs is ended, and the values that it measured before are used. --json writes all values of all
+rounds, as lines of JSON, from which page.py makes the page of results.
 
     build/bin/openshmem/oshcc -O2 -std=gnu11 bench/openshmem/{speed,teams}.c -o ours
     oshcc -O2 -std=gnu11 bench/openshmem/{speed,teams_absent}.c -o theirs

@@ -1,7 +1,7 @@
 """The claims of the papers, and the corresponding figures of a report. Called by parts.py.
 
-A function of a claim gets the figures of a part (parts.py says what a figure is) and returns a sentence; one of answers returns rows of
-(claim, the paper, here), one for each claim of the paper and each place where it was measured.
+A function of a claim gets the figures of a part (parts.py defines a figure) and returns a sentence. A function of answers returns
+rows of (claim, the paper, here), one for each claim of the paper and each place where it was measured.
 """
 import lines as bench_lines
 import pages
@@ -12,7 +12,7 @@ NOT_MEASURED = "not measured"
 
 
 def ratios(figures, over, under, x=None):
-    """Ratios of the medians of series with this prefix to the fastest one with the prefix `under`, for each job and size."""
+    """Ratios of the medians of series with this prefix to the fastest series with the prefix `under`, for each job and size."""
     found = []
     for job, size in sorted({(one["job"], one["x"]) for one in figures if x is None or one["x"] == x}):
         here = [one for one in figures if (one["job"], one["x"]) == (job, size)]
@@ -32,7 +32,7 @@ def times(value):
 
 
 def percent(value, base):
-    """How much more or less than the base."""
+    """The difference to the base in percent."""
     return f"{100 * (value / base - 1):+.0f} %".replace("-", "−")
 
 
@@ -133,7 +133,7 @@ def best(times_of, versions, libraries=None):
 
 
 def against(ours, theirs, is_rate=False):
-    """Latency or throughput of each library's version, relative to the fastest one of the MPIs."""
+    """Latency or throughput of each library's version, relative to the fastest version of the MPIs."""
     def here(times_of):
         base = best(times_of, theirs)
         found = [(name, best(times_of, ours, (library,))) for library, name in LIBRARIES.items()]
@@ -153,7 +153,7 @@ def rma_to_mpi(times_of):
 
 
 def slowest_to_fastest(times_of):
-    """Each interface by its fastest version; MPI's by that of either MPI."""
+    """Each interface relative to the fastest one, by its fastest version; MPI by the faster of the two MPIs."""
     found = {"MPI": best(times_of, MPI), "MPI RMA": best(times_of, RMA), **{name: best(times_of, SHMEM, (library,)) for library, name in LIBRARIES.items()}}
     found = {name: time for name, time in found.items() if time}
     return ", ".join(f"{name} {percent(time, min(found.values()))}" for name, time in found.items())
@@ -181,7 +181,7 @@ def place_text(hosts, ranks):
 
 
 def times_at(figures, kernel):
-    """{(hosts, ranks): {(library, version): median}} of more than one rank."""
+    """{(hosts, ranks): {(library, version): median}} for more than one rank."""
     found = {}
     for one in figures:
         if one["kernel"] == kernel and one["ranks"] > 1:
@@ -195,7 +195,8 @@ def kernel_answers(figures):
 
 
 def losses(figures):
-    """Rows (kernel and place, the faster version of another library, Sennit's best, whether the difference is noise) in which Sennit's best is not the fastest."""
+    """Rows (kernel and place, the faster version of another library, Sennit's best, whether the difference is noise) for places
+    where Sennit's best is not the fastest."""
     rows = []
     for group in dict.fromkeys(one["group"] for one in figures):
         here = [one for one in figures if one["group"] == group]

@@ -25,14 +25,14 @@ def verdict(old, new, factor=1.0):
 
 
 def factor_of(old_raw, new_raw):
-    """1 unless the raw limit itself has changed by more than its noise."""
+    """The ratio of the new raw limit to the old one; 1 if it has changed by less than its noise."""
     if old_raw is None or new_raw is None or verdict(old_raw, new_raw) == "within the noise":
         return 1.0
     return new_raw["median"] / old_raw["median"]
 
 
 def compare(old_report, new_report):
-    """{"rows": [...], "machine": what differs, or "", "counts": {verdict: number}}"""
+    """{"rows": [...], "machine": the differences, or "", "counts": {verdict: number}}"""
     old, new = figures_by_key(old_report), figures_by_key(new_report)
     rows = []
     for key in dict.fromkeys([*new, *old]):

@@ -13,7 +13,7 @@ LIMIT_S = 20
 
 
 def output_of(words):
-    """"" if it is not available."""
+    """The output of a command; "" if it is not available."""
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):
@@ -22,7 +22,7 @@ def output_of(words):
 
 
 def drawing():
-    """An SVG image by hwloc's lstopo, without devices; "" where it is not installed."""
+    """An SVG image by hwloc's lstopo, without devices; "" if it is not installed."""
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     return output_of([program, "--no-io", "--no-legend", "--of", "svg", "-"]) if program else ""
 

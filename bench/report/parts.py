@@ -1,8 +1,8 @@
 """The parts of a report: question, commands, and the figures in their lines. Called by report.py, comparison.py, rendering.py and results.py.
 
-A figure is a dict: part, group (the subject of its plot and table), series, job, ranks, x (bytes, or 0), median, low and high in ns (5th and
-95th percentile of batches; of applications, the least and the most of runs), raw (whether it is the bare machine). Figures of the map and of
-applications have more, for their plots and claims.
+A figure is a dict: part, group (the subject of its plot and table), series, job, ranks, x (bytes, or 0), median, low and high in
+ns (5th and 95th percentile of batches; for applications, the least and the most of runs), raw (whether it is the raw limit of
+the machine). Figures of the map and of applications have more keys, for their plots and claims.
 """
 import dataclasses
 import statistics
@@ -15,12 +15,12 @@ class Part:
     name: str
     title: str
     question: str
-    quick: tuple       # commands, as words behind `sennit`, or behind python3 if the first one ends in .py
+    quick: tuple       # commands: the words after `sennit`, or after python3 if the first one ends in .py
     full: tuple
     seconds: int       # time of quick on 2 processors
     paper: str = "No paper measures it."
     claim: object = None    # figures: the same about this machine
-    answers: object = None  # figures: rows (claim, the paper, here), in place of paper and claim
+    answers: object = None  # figures: rows (claim, the paper, here), instead of paper and claim
     programs: tuple = ()    # of an application: if one is missing, the part is left out
 
 
@@ -99,7 +99,7 @@ def of_bench(rows):
 
 
 def of_map(rows):
-    """Each pair of cores by itself, each number of transfers at once."""
+    """A figure for each pair of cores, and for each number of simultaneous transfers."""
     places = {core["processor"]: core for row in rows if row.get("map") == "machine" for core in row["cores"]}
     for row in rows:
         if row.get("map") not in ("pair", "flag", "at-once"):

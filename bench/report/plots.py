@@ -7,7 +7,7 @@ import math
 import charts
 from pages import text_of_bytes, time_text
 
-# Inches: the width of a telephone, so that letters have the size of the text there.
+# Inches. The width is that of a telephone, so letters there have the size of the text.
 WIDTH_IN, HEIGHT_IN, LINE_IN = 4.4, 3.1, 0.26
 MOST_CURVES, MOST_BARS, MOST_PLOTS = 8, 16, 4
 DOMAIN_BORDER, CACHE_BORDER = 2.5, 0.75
@@ -24,7 +24,7 @@ def values_of(one, unit=1):
 
 
 def whisker_of(some):
-    """What the whiskers of a plot are; those of applications have no job."""
+    """The meaning of the whiskers of a plot; figures of applications have no job."""
     return "" if "cores" in some[0] else "5th to 95th percentile" if some[0]["job"] else "range of the runs"
 
 
@@ -52,7 +52,8 @@ def bars(some):
 
 
 def border_width(one, other):
-    """Of the line between two cores, as in the image of `sennit map`: thick between NUMA nodes and packages, thin between caches."""
+    """The width of the line between two cores, as in the image of `sennit map`: thick between NUMA nodes and packages, thin
+    between caches."""
     if (one["package"], one["numa"]) != (other["package"], other["numa"]):
         return DOMAIN_BORDER
     cache = "l3" if max(one["l3"], other["l3"]) >= 0 else "l2"
@@ -60,7 +61,7 @@ def border_width(one, other):
 
 
 def heat(some):
-    """One way: a square for each pair of cores, in hwloc's order. The value is the time for a flag, else the bandwidth."""
+    """One way: a square for each pair of cores, in hwloc's order. The value is the time for a flag, otherwise the bandwidth."""
     places = some[0]["places"]
     measured = {core for one in some for core in one["cores"]}
     cores = [core for core in places if core in measured] or sorted(measured)
@@ -92,7 +93,8 @@ def rates(some):
 
 
 def panels_of_map(some):
-    """(caption, drawn by, figures) of figures 1 and 2 of "To Share or Not to Share": pairs by way and size, transfers at once by size and place."""
+    """(caption, drawing function, figures) of figures 1 and 2 of "To Share or Not to Share": pairs by way and size, simultaneous
+    transfers by size and place."""
     pairs, at_once = [one for one in some if "cores" in one], [one for one in some if "transfers" in one]
     for way, size in dict.fromkeys((one["series"], one["x"]) for one in pairs):
         caption = f"{way}: copy of {text_of_bytes(size)}, one pair at a time" if size else f"{way}: half a round trip of a word"
@@ -102,7 +104,8 @@ def panels_of_map(some):
 
 
 def panels(some):
-    """(caption, drawn by, figures): the plots of the map, or else the first few of one for each group and job."""
+    """(caption, drawing function, figures): the plots of the map; for other parts the first few plots, one for each group and
+    job."""
     if some and some[0]["part"] == "map":
         yield from panels_of_map(some)
         return

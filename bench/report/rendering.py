@@ -1,4 +1,4 @@
-"""Makes the page of a report by Jinja2 from page.html.j2; plots.py draws. Called by report.py; reads nothing else."""
+"""Makes the page of a report by Jinja2 from page.html.j2; plots.py draws. Called by report.py; reads no other files."""
 import base64
 import os
 

@@ -1,4 +1,4 @@
-"""The program behind `sennit report`, which says in its help what it does: measures, and writes a page and its JSON.
+"""The program behind `sennit report`: measures, and writes a page and its JSON. Its help has the details.
 
 Started by `sennit report` as: report.py --sennit PROGRAM [option ...]. docs/design/report.md has the form of the JSON.
 """
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
 sys.path.append(os.path.join(ROOT, "bench", "study"))  # an installation has its modules here
 MODULES = {"matplotlib": "python3-matplotlib", "jinja2": "python3-jinja2"}
-SYSTEM_PYTHON = "/usr/bin/python3"  # for which distributions package modules
+SYSTEM_PYTHON = "/usr/bin/python3"  # distributions package modules for this Python
 MINUTES = {"quick": 1.8, "full": 29}
 TO_END_S = 4  # for `sennit bench` to end its ranks
 PAGE_S = 8  # to draw and write it

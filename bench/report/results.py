@@ -34,7 +34,7 @@ FILES = {"map": {"map": "map --bytes 1M,100M --bytes-at-once 1M,200M --seconds 1
 
 
 def measure(name, file, folder):
-    """Writes one file; ends the program where the command fails and has no line."""
+    """Writes one file; ends the program if the command fails and prints no line."""
     command = FILES[name][file]
     measuring = report.Measuring(os.path.join(ROOT, "build", "bin", "sennit"), LIMIT_MINUTES)
     head = head_of("", report.shown(command), "--realtime" in command)
@@ -52,7 +52,7 @@ def part_of(name, rows):
 
 
 def crossed(corner, figures, down, across, cell):
-    """A table with down(figure) on the left and across(figure) above."""
+    """A table with down(figure) in the rows and across(figure) in the columns."""
     names = list(dict.fromkeys(map(across, figures)))
     cells = {(down(one), across(one)): cell(one) for one in figures}
     return table([corner, *names], [[row, *(cells.get((row, name), "–") for name in names)] for row in dict.fromkeys(map(down, figures))])
@@ -93,7 +93,8 @@ def claim_table(answers):
 
 
 def map_table(figures):
-    """Words by pair of cores in a sentence, some copies in a table: of the first pair, and the most at once. The pictures have all."""
+    """Words by pair of cores in a sentence, some copies in a table: of the first pair, and of the most transfers at once. The
+    pictures have all."""
     def measured(one):
         return f"{one['group']}, {text_of_bytes(one['x'])}"
     words = [one for one in figures if not one["x"]]
@@ -126,7 +127,7 @@ def sections(name, files):
 
 
 def drawn(figures):
-    """The figures that have a plot: all but those of one rank."""
+    """The figures that are plotted: all except those of one rank."""
     return [one for one in figures if one["part"] == "map" or one["ranks"] > 1]
 
 

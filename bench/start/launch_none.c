@@ -7,7 +7,7 @@
 
 #include "launch.h"
 
-/* As declared in rdma/fabric.h, but without its structs. */
+/* The declaration in rdma/fabric.h, without its structs. */
 typedef int get_info(uint32_t version, const char *node, const char *service, uint64_t flags,
                      const void *hints, void **info);
 

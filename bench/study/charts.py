@@ -1,7 +1,8 @@
 """Draws the charts of `sennit report` and of the pages of docs/results in one style. Callers select data and write texts.
 
-A series is {name: points}; a point is (x, middle) or (x, middle, low, high), and low to high is drawn as a whisker. Names choose colours: a
-library has the same one in every chart. Functions that draw get an axis of new() and texts that matplotlib's Axes.set() has.
+A series is {name: points}; a point is (x, middle) or (x, middle, low, high), and a whisker shows low to high. The name selects the
+colour: a library has the same colour in every chart. Drawing functions get an axis of new() and the texts of matplotlib's
+Axes.set().
 """
 import collections
 import io
@@ -24,7 +25,7 @@ LINE_IN, LETTER_IN = 0.17, 0.066  # of a legend
 STYLE = {"font.family": ["DejaVu Sans", "sans-serif"], "font.size": 9, "axes.titlesize": 10, "axes.grid": True, "axes.axisbelow": True, "grid.alpha": 0.3,
          "legend.fontsize": 8, "legend.frameon": False, "lines.linewidth": 1, "lines.markersize": 4, "errorbar.capsize": 2, "hatch.color": "white",
          "svg.fonttype": "none", "svg.hashsalt": "sennit"}
-# The first pattern that a name contains is that of its library.
+# The first pattern that a name contains selects its library.
 LIBRARIES = {"sennit": "#1b6ca8", "openmpi-shmem|openshmem": "#b5651d", "open ?mpi": "#c8553d", "mpich": "#588157", "openmp": "#8d5a97", "gpi-2": "#2a9d8f",
              r"\blci\b": "#d4a017", r"\bsos\b": "#e07a9b", r"\braw\b|bare|serial|by hand": "#444444"}
 OTHERS = ("#3c787e", "#dda448", "#7a5195", "#bb342f", "#8cbcb9", "#5d4037", "#9aa5b1", "#9bbf4d")
@@ -33,7 +34,7 @@ Look = collections.namedtuple("Look", "colour form shade hatch")
 
 
 def pyplot():
-    """matplotlib without a screen; ends the program with NO_MATPLOTLIB where it is missing."""
+    """matplotlib without a screen; ends the program with NO_MATPLOTLIB if it is missing."""
     if matplotlib is None:
         print("matplotlib is not there (Debian: python3-matplotlib)")
         sys.exit(NO_MATPLOTLIB)
@@ -44,13 +45,13 @@ def pyplot():
 
 
 def new(columns=1, lines=1, width=WIDTH_IN, height=HEIGHT_IN):
-    """(figure, its axes); the height is that of a line."""
+    """(figure, its axes); `height` is the height of one line of axes."""
     figure, axes = pyplot().subplots(lines, columns, figsize=(width, height * lines), squeeze=False)
     return figure, list(axes.flat)
 
 
 def looks(names):
-    """{name: Look}. Names of one library, or with the same text before a comma, have one colour, and a form and a shade each."""
+    """{name: Look}. Names of one library, or with the same text before a comma, share a colour; each has its own form and shade."""
     found, others, used = {}, {}, collections.Counter()
     for name in dict.fromkeys(names):
         library = next((pattern for pattern in LIBRARIES if re.search(pattern, name, re.IGNORECASE)), None)
@@ -63,14 +64,14 @@ def looks(names):
 
 
 def whiskers(points):
-    """errorbar's lengths, or None for points without low and high."""
+    """The lengths for errorbar, or None for points without low and high."""
     if len(points[0]) < 4:
         return None
     return [[max(0, middle - low) for _, middle, low, _ in points], [max(0, high - middle) for _, middle, _, high in points]]
 
 
 def curves(axis, series, names=(), **texts):
-    """`names`: those of all axes of the figure, so that a name looks the same in each."""
+    """`names`: the names on all axes of the figure, so that a name looks the same on each."""
     look = looks([*names, *series])
     for name, points in series.items():
         if points:
@@ -80,7 +81,7 @@ def curves(axis, series, names=(), **texts):
 
 
 def bars(axis, rows, parts=(), **texts):
-    """Horizontal bars, the first row on top: (name, values, low, high). A bar of several values is a stack of these `parts`."""
+    """Horizontal bars, the first row on top: (name, values, low, high). Several values make a stack of these `parts`."""
     names = [name for name, *_ in rows]
     look = looks(parts or names)
     left = [0.0] * len(rows)
@@ -110,7 +111,8 @@ def groups(axis, series, names=(), **texts):
 
 
 def heat(axis, values, names, label):
-    """A square for each pair of names. Colours begin at 0, so that similar values look alike. Few squares have their values."""
+    """A square for each pair of names. Colours begin at 0, so similar values look alike. If there are few squares, their values
+    are printed."""
     top = max(value for row in values for value in row if not math.isnan(value))
     image = axis.imshow(values, vmin=0, vmax=top, cmap="viridis", interpolation="nearest")
     step = -(-len(names) // 12)
@@ -124,7 +126,7 @@ def heat(axis, values, names, label):
 
 
 def ticks(axis, values, text=str, most=9):
-    """Logarithmic x with ticks at these values; if they are many, at those nearest to even distances."""
+    """Logarithmic x with ticks at these values; if there are many, at the values nearest to even distances."""
     values = sorted(set(values))
     if len(values) > most:
         even = [values[0] * (values[-1] / values[0]) ** (at / (most - 1)) for at in range(most)]
@@ -139,7 +141,7 @@ def size_ticks(axis, sizes, most=7):
 
 
 def plain_numbers(axis):
-    """1, 2, 5, 10 on a logarithmic y of less than two decades, in place of powers of ten."""
+    """Labels 1, 2, 5, 10 on a logarithmic y of less than two decades, instead of powers of ten."""
     low, high = axis.get_ylim()
     if axis.get_yscale() == "log" and high < 100 * low:
         axis.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
@@ -148,7 +150,7 @@ def plain_numbers(axis):
 
 
 def finish(figure, whisker=""):
-    """One legend of all axes, below them, and what a whisker is."""
+    """One legend for all axes, below them, with the meaning of a whisker."""
     handles = {}
     for axis in figure.axes:
         plain_numbers(axis)
@@ -163,8 +165,9 @@ def finish(figure, whisker=""):
 
 
 def save(figure, folder, name, whisker=""):
-    """A PNG with a palette, a third as long. The octree keeps rare colours, so a covered line has its own in the legend."""
-    from PIL import Image  # pylint: disable=import-outside-toplevel; matplotlib needs it, too
+    """A PNG with a palette, which is a third as large. The octree keeps rare colours, so a covered line keeps its colour in the
+    legend."""
+    from PIL import Image  # pylint: disable=import-outside-toplevel; matplotlib needs it too
     finish(figure, whisker)
     image = io.BytesIO()
     figure.savefig(image, dpi=DPI)
@@ -174,7 +177,7 @@ def save(figure, folder, name, whisker=""):
 
 
 def svg_of(figure, whisker=""):
-    """An SVG with text as text, as wide as the page, without the head of an SVG file."""
+    """An SVG with text as text, as wide as the page, without the header of an SVG file."""
     finish(figure, whisker)
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})

@@ -1,7 +1,7 @@
-"""The study of a kernel of the Parallel Research Kernels: its rate by size and by ranks, for every program that there is.
+"""The study of a kernel of the Parallel Research Kernels: its rate by size and by ranks, for every program that exists.
 
-A kernel's own folder says what it is called and what is measured (a Kernel); run() is the driver, draw() the plots, page()
-the page. The programs of a figure run in turn, A B C A B C; each checks its own answer, and one that is wrong ends the driver.
+A kernel's own folder defines its name and its measurements (a Kernel). run() is the driver, draw() makes the plots, page() the
+page. The programs of a figure run in turn, A B C A B C. Each checks its own answer, and a wrong answer ends the driver.
 """
 import dataclasses
 import json
@@ -14,7 +14,7 @@ import pages
 import runs
 from programs import Program
 
-# Behind the name of the kernel: label, MPI that starts it or None.
+# By the suffix after the kernel's name: label, and the MPI that starts it or None.
 PROGRAMS = {
     "": ("Sennit, C", None),
     "-fortran": ("Sennit, Fortran", None),
@@ -33,12 +33,12 @@ SIZES_PLOT, RANKS_PLOT = "sizes.png", "ranks.png"
 
 @dataclasses.dataclass
 class Kernel:
-    """What a kernel's study is about."""
+    """The subject of a kernel's study."""
     name: str         # of the program with Sennit
     title: str
-    about: str        # what the kernel does and how the programs share it, for the page
+    about: str        # description of the kernel and of how the programs share it, for the page
     size_option: str
-    size_word: str    # what a size is, for axes and tables
+    size_word: str    # the meaning of a size, for axes and tables
     rate_key: str     # in the result of a run
     rate_unit: str
     sizes: tuple      # of the figure by size
@@ -52,8 +52,7 @@ class Kernel:
 
 
 def words_of(kernel, suffix, ranks, arguments):
-    """(words, environment) that start a program on so many ranks or threads, the serial one alone; None where it is
-    missing."""
+    """(words, environment) that start a program on so many ranks or threads (the serial program on one); None if it is missing."""
     program = Program(suffix[1:], PROGRAMS[suffix][0], kernel.name + suffix, PROGRAMS[suffix][1], suffix in WITHOUT_RANKS)
     ranks = 1 if suffix == SERIAL else ranks
     words = program.words(arguments, ranks)
@@ -61,14 +60,14 @@ def words_of(kernel, suffix, ranks, arguments):
 
 
 def measure(start, options, iterations, limit_s):
-    """The result of one run, or None when it took too long."""
+    """The result of one run, or None if it took too long."""
     words, environment = start
     lines = runs.run_words([*words, *options, "--iterations", str(iterations), "--json"], limit_s, environment)
     return None if lines is None else json.loads(lines[-1])
 
 
 def choose_iterations(start, options, arguments):
-    """As many as take about --run-seconds, by a short run and a longer one; None when that takes too long."""
+    """The number of iterations that take about --run-seconds, from a short run and a longer one; None if that takes too long."""
     iterations = arguments.iterations
     if iterations:
         return iterations
@@ -83,8 +82,8 @@ def choose_iterations(start, options, arguments):
 
 
 def compare(kernel, size, ranks, arguments, programs=tuple(PROGRAMS)):
-    """Runs the programs in turn and yields a record for each, with the median of the rates over the rounds. Who has run for
-    --budget seconds takes no more turns."""
+    """Runs the programs in turn and yields a record for each, with the median of the rates over the rounds. A program that has
+    run for --budget seconds takes no more turns."""
     options = [kernel.size_option, str(size)]
     found = {}
     for suffix in programs:
@@ -109,7 +108,7 @@ def compare(kernel, size, ranks, arguments, programs=tuple(PROGRAMS)):
 
 
 def lines_of_code(kernel):
-    """{program: lines of what it has for itself}, by tools/count-lines."""
+    """{program: lines of its own files}, counted by tools/count-lines."""
     return runs.lines_of_code({name: [os.path.join(runs.ROOT, "apps", file) for file in files]
                                for name, files in kernel.files.items()})
 
@@ -169,7 +168,7 @@ def series_of(kernel, rows, across):
 
 
 def draw(kernel):
-    """The plots, from the files in the folder that the words of the command name."""
+    """The plots, from the files in the folder that the command names."""
     folder = folder_of(kernel)
     _, rows = runs.read_lines(os.path.join(folder, SIZES_FILE))
     rows = [row for row in rows if "ranks" in row]
@@ -201,14 +200,14 @@ def rate_of(kernel, rows, suffix, **where):
 
 
 def cell(rate, base):
-    """A rate, or with a base how many times as fast the base is."""
+    """A rate, or with a base the ratio of the base to it."""
     if rate is None:
         return "not done"
     return f"{rate:.0f}" if base is None else f"{base / rate:.2f}"
 
 
 def table_of(kernel, rows, keys):
-    """A line for each setting, a column for each program: Sennit's rate in C, and that rate divided by the others'."""
+    """A row for each setting, a column for each program: Sennit's rate in C, and that rate divided by the others'."""
     present = [suffix for suffix in PROGRAMS if any(row["program"] == kernel.name + suffix for row in rows)]
     settings = list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
     lines = []
@@ -222,7 +221,7 @@ def table_of(kernel, rows, keys):
 
 
 def ratios(kernel, rows, suffixes):
-    """Of Sennit's rate in C to that of these programs, with the same setting."""
+    """The ratios of Sennit's rate in C to the rates of these programs, with the same setting."""
     found = []
     for row in rows:
         base = rate_of(kernel, rows, BASE, size=row["size"], ranks=row["ranks"])
@@ -232,7 +231,7 @@ def ratios(kernel, rows, suffixes):
 
 
 def claims_of(kernel, rows):
-    """What the rows by size say, against what was hoped for."""
+    """The results by size, compared with the targets."""
     def times(value):
         return f"{value:.2f}"
     lines = []

@@ -24,7 +24,7 @@ def pick(rows, **wanted):
 
 
 def least(rows):
-    """The fastest of some, or None."""
+    """The fastest of some rows, or None."""
     return min(rows, key=lambda row: row["median_ns"], default=None)
 
 

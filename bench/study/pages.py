@@ -1,4 +1,4 @@
-"""What `sennit report` and the pages of docs/results share: texts of numbers, tables, and writing or checking a page."""
+"""The code that `sennit report` and the pages of docs/results share: texts of numbers, tables, and writing or checking a page."""
 import os
 import re
 import sys
@@ -29,7 +29,7 @@ def text_of_bytes(count):
 
 
 def machine_of(*heads, commands=True):
-    """Where, when and how (--realtime is in the command): one text for measurements of one day on one machine."""
+    """Place, time and method (--realtime is in the command): one text for measurements of one day on one machine."""
     first = heads[0]
     if any((one["machine"], one["date"]) != (first["machine"], first["date"]) for one in heads):
         return "\n\n".join(machine_of(one, commands=commands) for one in heads)
@@ -44,8 +44,8 @@ def table(names, rows):
 
 
 def together(lines, names):
-    """Lines of a table whose first cells differ only in one of these names, such as those of the MPIs, as one line: their cells in
-    the order of the names."""
+    """Joins lines of a table into one line if their first cells differ only in one of these names, such as those of the MPIs.
+    Their cells follow in the order of the names."""
     found = {}
     for first, *cells in lines:
         name = next((name for name in names if name in first), None)
@@ -64,13 +64,13 @@ def span(values, form):
 
 
 def folder_of(*place):
-    """The folder that the words of the command name, else that of docs/results."""
+    """The folder that the command names, else that of docs/results."""
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     return words[0] if words else os.path.join(ROOT, "docs", "results", *place)
 
 
 def machine_once(text):
-    """A page whose sections name one day and machine names them before the first section, and in each the load only."""
+    """If all sections name the same day and machine, names them once before the first section, and leaves only the load in each."""
     named = re.compile(r"(\d{4}-\d\d-\d\d: [^;\n]+); load (?=\d)")
     found = set(named.findall(text))
     if len(found) != 1 or len(named.findall(text)) < 2 or "\n## " not in text:
@@ -81,7 +81,7 @@ def machine_once(text):
 
 
 def write_or_check(path, text, script):
-    """Writes the page; with --check among the words of the command compares it. The exit status."""
+    """Writes the page; with --check in the command compares it instead. Returns the exit status."""
     text = machine_once(text)
     if "--check" in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:

@@ -1,7 +1,7 @@
-"""What the drivers of all measurements share: starting programs, and files of JSON lines.
+"""The code that the drivers of all measurements share: starting programs, and files of JSON lines.
 
-Every driver writes one file: a first line with figure, command, machine and date, then a line for each thing measured.
-Plots and pages are made from these files alone.
+Every driver writes one file: a first line with figure, command, machine and date, then a line for each measurement. Plots and pages
+are made only from these files.
 """
 import argparse
 import datetime
@@ -27,8 +27,8 @@ def launcher_of(mpi):
 
 
 def launch_words(arguments, mpi, ranks, program):
-    """The words that start a program of the folder of programs with Sennit (`mpi` None) or an MPI, or None where it or
-    its launcher is not there."""
+    """The words that start a program with Sennit (`mpi` None) or an MPI from the folder of programs, or None if it or its
+    launcher is missing."""
     path = os.path.join(arguments.bin, program)
     launch = [os.path.join(arguments.bin, "sennit"), "run"] if mpi is None else [launcher_of(mpi)]
     if launch[0] is None or not os.path.exists(launch[0]) or not os.path.exists(path):
@@ -41,26 +41,26 @@ def cores():
 
 
 def yielding(ranks):
-    """With more ranks than processors: what lets each MPI give processors away."""
+    """With more ranks than processors: the settings that make each MPI yield processors."""
     return {"OMPI_MCA_mpi_yield_when_idle": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} if ranks > cores() else {}
 
 
 def cluster_words(arguments, hosts, mpi, ranks, command):
-    """The words that start a command on hosts that tools/cluster makes of namespaces, each with processors of its own."""
+    """The words that start a command on hosts that tools/cluster makes of namespaces, each with its own processors."""
     rate = ["--rate", arguments.rate] if arguments.rate else []
     return [arguments.cluster, "run", "--hosts", str(hosts), "--rails", str(arguments.rails), *rate, "--split-processors", "--launcher",
             {"openmpi": "mpirun", "mpich": "hydra"}[mpi], "-n", str(ranks), "--", *command]
 
 
 def quiet_words(arguments, ranks):
-    """What makes a job of the real-time class, in turns: where two ranks begin on one processor, the one that polls without
-    giving way must not keep the other, or their launcher, from it for ever. Each turn is long, so only with a processor
-    for each rank."""
+    """The words that run a job in the real-time class, round robin: if two ranks begin on one processor, a rank that polls
+    without yielding must not keep the other rank, or their launcher, from it forever. A turn is long, so they are used only with
+    a processor for each rank."""
     return ["chrt", "-r", "10"] if arguments.realtime and ranks <= cores() else []
 
 
 def run_words(words, limit_s, environment=None):
-    """The lines of its output, or None when it took too long. Anything else that goes wrong ends the driver."""
+    """The lines of its output, or None if it took too long. Any other error ends the driver."""
     try:
         run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                              timeout=limit_s, env={**ENVIRONMENT, **(environment or {})})
@@ -72,7 +72,7 @@ def run_words(words, limit_s, environment=None):
 
 
 def lines_of_code(files):
-    """{name: lines}, by tools/count-lines, of {name: files}. What has nothing to count with ends as a test that is skipped."""
+    """{name: lines} for {name: files}, by tools/count-lines. If it cannot count, the program ends like a skipped test."""
     words = [f"{name}={','.join(paths)}" for name, paths in files.items()]
     run = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "count-lines"), "--json", *words],
                          stdout=subprocess.PIPE, text=True, check=False)
@@ -82,8 +82,8 @@ def lines_of_code(files):
 
 
 def in_turns(subjects, rounds, run, enough=lambda results: False):
-    """{subject: results}. Each round runs every subject once, A B C A B C, so that what changes with time affects all of
-    them. Who once gave None, or has enough, takes no more turns."""
+    """{subject: results}. Each round runs every subject once, A B C A B C, so that changes over time affect all of them. A
+    subject that has returned None, or has enough results, takes no more turns."""
     found = {subject: [] for subject in subjects}
     for _ in range(rounds):
         for subject, results in found.items():
@@ -99,7 +99,7 @@ def middle_of(results, name, key):
 
 
 def quartiles_of(values):
-    """[lower, upper]: between them lies the middle half, which one run that something disturbed does not move."""
+    """[lower, upper]: the limits of the middle half, which one disturbed run does not move."""
     if len(values) < 2:
         return [values[0], values[0]]
     lower, _, upper = statistics.quantiles(values, n=4, method="inclusive")
@@ -123,7 +123,7 @@ def head_of(figure, command, realtime):
 
 
 def write_lines(path, rows):
-    """Row by row as they come, under another name until all are there."""
+    """Writes row by row, under another name until all rows are written."""
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path + ".part", "w", encoding="utf-8") as file:
         for row in rows:
@@ -140,7 +140,7 @@ def read_lines(path):
 
 
 def command_line(arguments):
-    """What a reader types in the root of the repository to have the same again; without folders, which differ."""
+    """The command that repeats this in the root of the repository; without folders, which differ."""
     words = [word for word in sys.argv[1:] if word not in ("--out", arguments.out, "--bin", arguments.bin)]
     return " ".join(["python3", os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *words])
 
@@ -158,7 +158,7 @@ def parser_of(text, out, rounds):
 
 
 def run_script(script, *words, python=sys.executable):
-    """The exit status of a script; ends this program with any but 0 and NO_MATPLOTLIB."""
+    """Returns the exit status of a script; ends this program if it is neither 0 nor NO_MATPLOTLIB."""
     code = subprocess.run([python, script, *words], check=False).returncode
     if code not in (0, NO_MATPLOTLIB):
         sys.exit(code)
@@ -166,7 +166,7 @@ def run_script(script, *words, python=sys.executable):
 
 
 def draw(script, *words):
-    """Runs a script that draws, by this Python or by the system's, for which distributions package matplotlib."""
+    """Runs a script that draws, by this Python or by the system's Python, for which distributions package matplotlib."""
     for python in (sys.executable, "/usr/bin/python3"):
         if os.path.exists(python) and run_script(script, *words, python=python) == 0:
             return

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures figures 4 and 5 of the paper on UNR, and the other figures of the page of results: bench/unr/measure.py [--only FILE ...] [FOLDER]
 
-Runs `sennit bench` of build/bin, on a node and between hosts of tools/cluster, and writes its lines of JSON to FOLDER (docs/results/unr),
-a file for each entry of RUNS. The first line of a file has commands, machine and date. Ten minutes on a machine that does nothing else;
-page.py makes the page from the files. libraries.jsonl, of libraries that are no part of this repository, is not written here.
+Runs `sennit bench` of build/bin, on a node and between hosts of tools/cluster, and writes its lines of JSON to FOLDER
+(docs/results/unr), a file for each entry of RUNS. The first line of a file has commands, machine and date. Takes ten minutes on an
+idle machine; page.py makes the page from the files. It does not write libraries.jsonl, whose libraries are not part of this
+repository.
 """
 import argparse
 import json

@@ -2,7 +2,7 @@
 """Writes the page of results from the measurements of measure.py: python3 bench/unr/page.py [--check] [--plots] [FOLDER]
 
 Writes FOLDER/README.md (docs/results/unr) from the lines of JSON beside it. With --check it compares instead, exit status 1 if they
-differ; with --plots it draws the two figures, too, for which matplotlib is needed. Figures are computed; texts are written here.
+differ; with --plots it also draws the two figures, which needs matplotlib. Figures are computed; texts are written here.
 """
 import os
 import sys
@@ -43,7 +43,7 @@ def shown_sizes(rows):
 
 
 def message_table(rows):
-    """A line for each size, a column for each job: Sennit, two-sided, one-sided."""
+    """A row for each size, a column for each job: Sennit, two-sided, one-sided."""
     jobs = [job for job in ("openmpi", "mpich", "openshmem") if pick(rows, job=job)]
     kinds = {job: ("sennit", "one") if job == "openshmem" else ("sennit", "two", "one") for job in jobs}
     heads = {"sennit": "Sennit", "two": "two-sided", "one": "one-sided"}
@@ -133,7 +133,7 @@ def rail_table(rows):
 
 
 def shared_gains(rows, bench, begin="sennit-", key="median_ns"):
-    """[(size, gain in throughput)], by this time of ours"""
+    """[(size, gain in throughput)], by this time of Sennit"""
     gains = []
     for size in sizes_of(bench_of(rows, bench)):
         found = pick(rows, bench=bench, bytes=size)
@@ -185,7 +185,7 @@ def progress_table(rows):
 
 
 def points_of(rows):
-    """For a curve: µs by size, with the 5th and 95th percentile."""
+    """The points of a curve: µs by size, with the 5th and 95th percentile."""
     return sorted((row["bytes"], *(row[key] / 1e3 for key in ("median_ns", "p5_ns", "p95_ns"))) for row in rows if row)
 
 

@@ -19,7 +19,7 @@ namespace {
 constexpr int kOrigin = 0;
 constexpr int kTarget = 1;
 
-// Which ranks work: rank 0 alone, or all at once.
+// The ranks that work: rank 0 alone, or all at once.
 bool works(const Job &job, AtomicKind kind) {
     return is_contended(kind) || job.rank() == kOrigin;
 }

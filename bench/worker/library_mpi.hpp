@@ -35,7 +35,7 @@ struct Window {
     }
 };
 
-// Of `MPI_Win_allocate`, or of `MPI_Win_allocate_shared`.
+// The function that makes the window: `MPI_Win_allocate` or `MPI_Win_allocate_shared`.
 enum class Kind { kRemote, kShared };
 
 // The size of a rank's piece in a window for `bytes` bytes, in whole cache lines: if a piece is no

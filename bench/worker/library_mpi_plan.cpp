@@ -1,6 +1,6 @@
 // The pieces of a plan by one-sided MPI: one put for each piece, or one put of a committed
-// datatype. They are completed by a flush, an unlock, or the two kinds of active epochs. All in
-// both kinds of windows, since the MPIs differ in the faster one.
+// datatype. A flush, an unlock, or one of the two kinds of active epochs completes them. All are
+// measured in both kinds of windows, since the MPIs differ in the faster one.
 #include <string>
 
 #include "worker/mpi_pair_window.hpp"

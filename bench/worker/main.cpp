@@ -1,6 +1,6 @@
 // A rank of a measuring job, or all of its ranks as threads. `sennit bench` and `sennit map` start
 // it, by `sennit run` or by an MPI's launcher, and read the lines of JSON that rank 0 prints: one
-// about the job, then one for each result.
+// line about the job, then one line for each result.
 #include <fmt/format.h>
 #include <getopt.h>
 #include <sennit/sennit.h>

@@ -5,9 +5,9 @@
 // all rails: figure 5 of the paper on UNR (Feng et al., "UNR: Unified Notifiable RMA Library for
 // HPC").
 //
-// A computation takes as long as a message by one rail alone, or a time from a normal distribution
-// about that. If ranks share cores it is a sleep, else a spin. Meanwhile the program may poll the
-// bare provider's rail, which nothing else polls.
+// A computation takes as long as a message by one rail alone, or a random time from a normal
+// distribution around that. If ranks share cores it is a sleep, else a spin. Meanwhile the program
+// may poll the bare provider's rail, which nothing else polls.
 #include <sennit/sennit.h>
 
 #include <algorithm>

@@ -189,7 +189,7 @@ contains
     if (size(shape) /= counts(1)) write (text, '(2(a, i0))') 'the shape has size ', size(shape), ', the array has rank ', counts(1)
   end function mistake_in
 
-  ! counts: see mistake_in().
+  ! counts: the rank of the pointer, and the number of lower bounds.
   function address_of_gptr(place, shape, counts, element_bytes, stat) result(address)
     type(sennit_gptr), intent(in) :: place
     integer(c_int64_t), intent(in) :: shape(:), element_bytes

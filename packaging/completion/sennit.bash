@@ -1,7 +1,7 @@
-# Completion of the command sennit for bash, and for zsh after `autoload -U bashcompinit; bashcompinit`. It asks the program that is
-# called for its help, so it offers what that program takes.
+# Completion of the command sennit for bash, and for zsh after `autoload -U bashcompinit; bashcompinit`. It asks the called program
+# for its help, so it offers exactly the words that this program accepts.
 
-# The first column of a line of help: names, and what stands for a value.
+# The first column of a line of help: names, and the placeholder of a value.
 _sennit_left() {
     local line=$1
     if [[ "${line:29:1}" == " " ]]; then line=${line:0:29}; fi
@@ -25,7 +25,7 @@ _sennit_commands() {
     done <<< "$1"
 }
 
-# The options of a help text, one a line, each followed by what stands for its value.
+# The options of a help text, one per line, each followed by the placeholder of its value.
 _sennit_options() {
     local line names value is_list=no
     while IFS= read -r line; do
@@ -57,7 +57,7 @@ _sennit() {
             # An option whose value is the next word.
             option=$(grep -m 1 -e "^$before [^ ]" <<< "$options" 2>/dev/null)
             if [[ -n $option ]]; then place=$((place + 1)); fi
-            # readline makes three words of --option=value.
+            # readline splits --option=value into three words.
             if [[ -n $option && ${COMP_WORDS[place]:-} == "=" ]] && ((place < COMP_CWORD)); then place=$((place + 1)); fi
         elif _sennit_commands "$help" | grep -qx -e "$before"; then
             commands="$commands $before"
@@ -70,7 +70,7 @@ _sennit() {
     if [[ $word == "=" ]]; then word=""; fi
     local offer
     if [[ -n $option ]] && ((place > COMP_CWORD)); then
-        # The value of an option: one of the words in braces, else the shell offers files.
+        # The value of an option: one of the words in braces, otherwise the shell offers files.
         if [[ $option != *\{*\}* ]]; then return 0; fi
         offer=${option#*\{}
         offer=${offer%%\}*}

@@ -98,10 +98,10 @@ TABLE = {
             sennit_shmem_has_no_form_for_this_type sennit_shmem_wrong_number_of_arguments""",
     },
 }
-# How the names of each library begin; MPI RMA has those of MPI.
+# The beginnings of names of each library; MPI RMA has those of MPI.
 NAMES = re.compile(r"MPIX?_[A-Z]|_?shmemx?_[a-z]|sennit_[a-z]|unr_[a-z]|UNR_[A-Z]|ZCom_[a-z]")
 PROFILED = re.compile(r"^(?:P(?=MPIX?_)|p(?=shmem|shmalloc|shrealloc|shfree|start_pes|_my_pe|_num_pes))")
-# A typed call of OpenSHMEM counts as the call without a type that the standard has for it in C11, one of Sennit likewise.
+# A typed call of OpenSHMEM counts as the generic call of C11 that the standard has for it; the same for Sennit.
 SHMEM_TYPED = re.compile(
     r"shmem_(?:ctx_)?(?:float|double|longdouble|char|schar|short|int|long|longlong|uchar|ushort|uint|ulong|ulonglong"
     r"|u?int(?:8|16|32|64)|size|ptrdiff|complexf|complexd)_")
@@ -114,7 +114,7 @@ def plain(name):
 
 
 def word_for(name):
-    """The word of the table that decides for a plain name, None where there is none."""
+    """The word of the table that decides for a plain name, None if there is none."""
     if name in WORDS:
         return name
     return next((name[:end] + "*" for end in range(len(name), 0, -1) if name[:end] + "*" in WORDS), None)

@@ -1,11 +1,11 @@
-"""What Johnson, Performance and Productivity Evaluation of HPC Communication Libraries and Programming Models (2021), counted.
+"""The counts of Johnson, Performance and Productivity Evaluation of HPC Communication Libraries and Programming Models (2021).
 
 The numbers are from its text and tables. Figures 7, 12, 17 and 22 are bars without numbers; KINDS has the text's statements about
 them. Names of calls follow the standards (the paper: MPI_send_recv_replace, MPI_All_to_all).
 """
 from .categories import ALLOCATION, COMMUNICATION, MPI, RANK_QUERY, RMA, SHMEM, SYNCHRONISATION
 
-# The kernels, by the names of their sources: its name and its figure. Table 1 is the calls of all of them.
+# The kernels, by the names of their sources: name and figure. Table 1 has the calls of all of them.
 KERNELS = {"daxpy": ("DAXPY", 7), "cannon": ("Cannon's MatMult", 12), "summa": ("SUMMA", 17), "sort": ("Integer Sort", 22)}
 
 TABLE_1 = {
@@ -45,7 +45,7 @@ TABLE_2 = {
     ("sort", "OpenSHMEM"): (1029, 11),
 }
 
-# Calls of one category, where section 6.1 names a number.
+# Calls of one category, if section 6.1 gives a number.
 KINDS = {
     ("daxpy", "MPI", ALLOCATION): 0,
     ("daxpy", "MPI-RMA", ALLOCATION): 10,

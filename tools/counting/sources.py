@@ -25,7 +25,7 @@ C_ENDINGS = (".c",)
 HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx", ".def")
 ENDINGS = (*C_ENDINGS, ".cc", ".cpp", ".cxx", *HEADER_ENDINGS)
 PRINTS = ("printf", "vprintf", "puts", "putchar", "perror")
-PRINTS_TO = ("fprintf", "vfprintf", "fputs", "fputc", "putc", "fflush")  # where they name stdout or stderr
+PRINTS_TO = ("fprintf", "vfprintf", "fputs", "fputc", "putc", "fflush")  # if they name stdout or stderr
 PRINTS_CXX = ("print", "println", "vprint")                              # of fmt and std
 STREAMS = ("cout", "cerr", "clog")
 
@@ -44,7 +44,7 @@ class NotParsed(Exception):
 class Counts:
     lines: int = 0
     calls: Counter = field(default_factory=Counter)    # of the four categories, by plain name
-    unknown: Counter = field(default_factory=Counter)  # like those of a library, but in no category
+    unknown: Counter = field(default_factory=Counter)  # with a library's prefix, but in no category
 
     def total(self):
         return sum(self.calls.values())
@@ -55,7 +55,7 @@ class Counts:
 
 @functools.lru_cache(maxsize=None)
 def index():
-    """libclang's, made once."""
+    """The index of libclang, made once."""
     if cindex is None:
         raise NoParser("libclang for Python is not installed (Debian: python3-clang)")
     try:
@@ -69,7 +69,7 @@ def has_calls(cursor):
 
 
 def without_wrappers(cursor):
-    """What stands within conversions and the ends of temporary objects, which libclang shows as one child."""
+    """The expression inside conversions and the ends of temporary objects, which libclang shows as one child."""
     kinds = (cindex.CursorKind.UNEXPOSED_EXPR, cindex.CursorKind.PAREN_EXPR, cindex.CursorKind.CSTYLE_CAST_EXPR)
     while cursor.kind in kinds:
         parts = [part for part in cursor.get_children() if part.kind != cindex.CursorKind.TYPE_REF]
@@ -80,7 +80,7 @@ def without_wrappers(cursor):
 
 
 def namespace_of(cursor):
-    """The outermost namespace of what is declared, "" where it has none."""
+    """The outermost namespace of a declaration, "" if it has none."""
     found, outer = "", cursor.semantic_parent
     while outer is not None and outer.kind != cindex.CursorKind.TRANSLATION_UNIT:
         found, outer = outer.spelling, outer.semantic_parent
@@ -88,7 +88,7 @@ def namespace_of(cursor):
 
 
 def is_print_call(call):
-    """Whether a call, or a << that depends on the type of a template, prints to the standard output or that of errors."""
+    """Whether a call, or a << that depends on the type of a template, prints to standard output or standard error."""
     first = next((part for part in call.walk_preorder() if part.kind == cindex.CursorKind.DECL_REF_EXPR), None)
     called = None if first is None else first.referenced
     if called is None:
@@ -103,8 +103,8 @@ def is_print_call(call):
 
 
 def is_print(statement):
-    """Whether a statement does nothing but print for a person: calls of print functions, also several in braces or under
-    an `if` or `for` whose head calls nothing."""
+    """Whether a statement only prints for a person: calls of print functions, also several in braces or under an `if` or
+    `for` whose head calls nothing."""
     kind = cindex.CursorKind
     statement = without_wrappers(statement)
     parts = list(statement.get_children())
@@ -112,7 +112,7 @@ def is_print(statement):
         return is_print_call(statement)
     if statement.kind == kind.COMPOUND_STMT:
         return bool(parts) and all(map(is_print, parts))
-    if statement.kind == kind.DO_STMT:  # as macros have it around several statements
+    if statement.kind == kind.DO_STMT:  # macros put it around several statements
         return is_print(parts[0]) and not has_calls(parts[-1])
     if statement.kind == kind.IF_STMT:
         return len(parts) > 1 and not has_calls(parts[0]) and all(map(is_print, parts[1:]))
@@ -134,7 +134,7 @@ class Unit:
         self.file = self.unit.get_file(path)
 
     def tokens(self, size):
-        """Of the whole file, without comments; what the preprocessor leaves out is among them."""
+        """The tokens of the whole file, without comments; also those that the preprocessor leaves out."""
         ends = [cindex.SourceLocation.from_offset(self.unit, self.file, offset) for offset in (0, size)]
         found = []
         for token in self.unit.get_tokens(extent=cindex.SourceRange.from_locations(*ends)):
@@ -151,7 +151,8 @@ class Unit:
         return place.file is not None and place.file.name == self.file.name
 
     def inactive(self):
-        """[(begin, end)] of what the preprocessor leaves out, with the directives around it; the module has no call for it."""
+        """[(begin, end)] of the code that the preprocessor leaves out, with the directives around it; the module has no
+        call for it."""
         class Ranges(ctypes.Structure):
             _fields_ = [("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange))]
         library = cindex.conf.lib
@@ -165,13 +166,13 @@ class Unit:
         return spans
 
     def parts(self):
-        """What is declared in the file itself with all within it, but for prints: (cursors, extents of prints)."""
+        """The declarations of the file itself with everything in them, except prints: (cursors, extents of prints)."""
         cursors, prints = [], []
         waiting = [(part, None) for part in self.unit.cursor.get_children() if self.here(part.location)]
         while waiting:
             cursor, outer = waiting.pop()
             if outer is not None and outer.kind.is_statement() and is_print(cursor):
-                # What a macro has besides, its line has too: within it all begin where its name stands.
+                # All parts of a macro begin where its name stands, and its line may have other code: such a print is kept.
                 if cursor.extent.start.offset != outer.extent.start.offset:
                     prints.append((cursor.extent.start.offset, cursor.extent.end.offset))
                 continue
@@ -180,7 +181,7 @@ class Unit:
         return cursors, prints
 
     def is_library_call(self, cursor):
-        """Whether it may be one: no constructor or member, and nothing that this file declares itself."""
+        """Whether it may be a library call: no constructor or member, and no function that this file declares itself."""
         if cursor.kind != cindex.CursorKind.CALL_EXPR:
             return False
         called = cursor.referenced
@@ -188,7 +189,7 @@ class Unit:
 
 
 def name_of(call):
-    """Of the function that is called; where the type of an argument chooses it in C11, of the first that it may be."""
+    """The name of the called function. If C11 selects it by the type of an argument, the first possible one."""
     callee = None if call.spelling else next(call.get_children(), None)
     if callee is None:
         return call.spelling
@@ -197,7 +198,7 @@ def name_of(call):
     if callee.kind == kind.GENERIC_SELECTION_EXPR:
         named = (part.spelling for part in callee.walk_preorder() if part.kind == kind.DECL_REF_EXPR)
         return next(filter(categories.category, named), "")
-    if callee.kind == kind.DECL_REF_EXPR:  # in a template nothing is chosen yet, and the name is only in the text
+    if callee.kind == kind.DECL_REF_EXPR:  # in a template nothing is selected yet, and the name is only in the text
         return next((token.spelling for token in reversed(list(callee.get_tokens()))), "")
     return ""
 
@@ -207,7 +208,7 @@ def lines_of(tokens):
 
 
 def tokens_outside(tokens, spans):
-    """Those that begin in no span, and no semicolon that ends one."""
+    """The tokens that begin in no span, without a semicolon that ends a span."""
     waiting = sorted(spans, reverse=True)
     kept, until, dropped = [], 0, False
     for token in tokens:
@@ -220,13 +221,13 @@ def tokens_outside(tokens, spans):
 
 
 def lines_of_code(path, text):
-    """Number of lines that have something on them besides blanks and comments."""
-    # Nothing but C++ knows all ways to write strings; no include is followed, so what is in them does not matter.
+    """Number of lines that have more than blanks and comments."""
+    # Parsed as C++, because only C++ has all forms of strings. No include is followed, so their content does not matter.
     return lines_of(Unit(path, ["-x", "c++", "-std=c++20", "-w"], text).tokens(len(text.encode())))
 
 
 def language_of(path, files):
-    """Of a header that of the sources beside it."""
+    """The language of a file; a header has that of the sources beside it."""
     sources = [file for file in files if file.endswith(ENDINGS) and not file.endswith(HEADER_ENDINGS)]
     named = sources if path.endswith(HEADER_ENDINGS) else [path]
     return "c" if named and all(file.endswith(C_ENDINGS) for file in named) else "c++"

@@ -20,12 +20,12 @@ import pointers  # noqa: E402
 BY_HAND = os.path.join(ROOT, "bindings", "fortran", "sennit_more.f90")
 OF_MPI = os.path.join(ROOT, "bindings", "fortran", "mpi")
 INCLUDE = os.path.join(ROOT, "include", "sennit")
-MANY = 12  # functions of a table, of which those of 64 bits stand for all
+MANY = 12  # a table with more functions shows those of 64 bits only
 STAT = "integer(c_int), optional, intent(out) :: stat"
 
 
 class Known:
-    """The types of the headers, by name; all that the rules ask for."""
+    """The types of the headers, by name; the rules need nothing else."""
 
     def __init__(self):
         text = ""
@@ -42,7 +42,7 @@ known = functools.cache(Known)
 
 @functools.cache
 def by_hand(name):
-    """Of a generic name the procedure with the kinds of C."""
+    """The procedure of a generic name with the kinds of C."""
     with open(BY_HAND, encoding="utf-8") as file:
         text = file.read()
     names = "|".join(f"{name.removeprefix('sennit_')}_{kinds}" for kinds in ("size_long", "long", "size"))
@@ -58,7 +58,7 @@ def by_hand(name):
 
 @functools.cache
 def of_module(module):
-    """{name: signature} of a module for MPI: of a generic name the procedure with the handles of mpi_f08 and the kinds of C."""
+    """{name: signature} of a module for MPI: for a generic name the procedure with the handles of mpi_f08 and the kinds of C."""
     text = ""
     for name in (f"{module}.f90", f"{module}_calls.f90"):
         if os.path.exists(os.path.join(OF_MPI, name)):
@@ -73,7 +73,7 @@ def of_module(module):
 
 
 def of_procedure(name, head, lines):
-    """The head under the name that programs use, and a declaration for each dummy in the lines."""
+    """The head with the name that programs use, and a declaration for each dummy in the lines."""
     head = re.sub(r" \w+\(", f" {name}(", head, count=1)
     dummies = re.findall(r"\w+", re.search(r"\((.*?)\)", head)[1]) + re.findall(r"result\((\w+)\)", head)
     declared = {}
@@ -84,7 +84,7 @@ def of_procedure(name, head, lines):
 
 
 def of_pointer():
-    """sennit_pointer, as it is made for one type, rank and kind of shape."""
+    """sennit_pointer for one type, rank and kind of shape."""
     _, lines = pointers.procedure("real:c_double", 1, pointers.SOURCES[0], pointers.SHAPES[1])
     notes = {"place": "or type(c_ptr), value", "array": "any intrinsic type and kind, rank 0 to 7",
              "shape": "or integer(c_int); a scalar has no shape and no lower"}
@@ -132,7 +132,7 @@ def module_of(header):
 
 
 def declarations_of(header, name, c):
-    """The head, and [(kind, dummy)] of what it declares without `stat`; "" and [] where Fortran has no such call."""
+    """The head, and [(kind, dummy)] of its declarations without `stat`; "" and [] if Fortran has no such call."""
     procedures = of_module(module_of(header)) if header.name.startswith("sennit_") else None
     head, *declared = (signature(c) if procedures is None else procedures.get(name.removesuffix("_c"))) or [""]
     lines = [line.split(" :: ") for line in declared if line.strip() != STAT]
@@ -140,7 +140,7 @@ def declarations_of(header, name, c):
 
 
 def shown_functions(item):
-    """Of a table those of 64 bits; puts before gets, which differ most."""
+    """For a table only the functions of 64 bits; puts before gets, because these differ most."""
     functions = item.signatures.items()
     if len(functions) > MANY:
         functions = [(name, c) for name, c in functions if re.search(r"_i64(_|$)", name)]
@@ -148,11 +148,12 @@ def shown_functions(item):
 
 
 def joined(header, functions):
-    """Signatures one behind the other, dummies of one kind on one line; a dummy that was declared so before is not declared again."""
+    """Signatures one after another, dummies of one kind on one line. A dummy is not declared again if its kind is the same as
+    before."""
     lines, last = [], {}
     for name, c in functions:
         head, declared = declarations_of(header, name, c)
-        kinds = {}  # what stands before `::`: the dummies of that kind
+        kinds = {}  # text before `::`: the dummies of that kind
         for kind, dummy in declared:
             if last.get(dummy) != kind:
                 kinds.setdefault(kind, []).append(dummy)
@@ -164,12 +165,12 @@ def joined(header, functions):
 
 
 def signatures(header, item):
-    """Those of an item. The headers for MPI have modules of their own, of the header's name."""
+    """The signatures of an item. The headers for MPI have their own modules, with the header's name."""
     return joined(header, shown_functions(item))
 
 
 def page_signatures(header):
-    """Those of a header: calls with the same declarations together."""
+    """The signatures of a header: calls with the same declarations together."""
     return joined(header, sorted((function for item in header.items for function in shown_functions(item)),
                                  key=lambda function: ("_get" in function[0], function[0].endswith(("_nb", "_nbi")))))
 

@@ -29,7 +29,7 @@ class Item:
     """Declarations described by one comment. kind: functions, types or text (only a comment)."""
     kind: str
     comment: str
-    inherited: str = ""  # where it has no comment: that of the item before
+    inherited: str = ""  # if it has no comment: that of the item before
     code: list = field(default_factory=list)   # declarations as they are shown, "" between those apart
     names: list = field(default_factory=list)  # functions, types and macros that it declares
     signatures: dict = field(default_factory=dict)  # of each function in names, on one line
@@ -46,7 +46,7 @@ class Header:
 class Function:
     name: str
     signature: str
-    comment: str  # "" where the head of the header says all
+    comment: str  # "" if the head of the header has the whole description
     header: str
 
 
@@ -62,7 +62,7 @@ def one_line(code):
 
 
 def wrapped(declaration):
-    """One line of declaration, broken as the headers are."""
+    """One line of declaration, wrapped as in the headers."""
     if len(declaration) <= CODE_COLUMNS:
         return declaration
     indent = " " * (declaration.index("(") + 1)
@@ -75,7 +75,7 @@ TOKEN = re.compile(r"(?P<comment>/\*.*?\*/)|(?P<define>#define (?:[^\n]*\\\n)*[^
 
 
 def declaration_end(text, start):
-    """Behind the `;` or the closing brace that ends the declaration at `start`; a body ends its function."""
+    """The place after the `;` or the closing brace that ends the declaration at `start`; a body ends its function."""
     depth, position, is_body = 0, start, False
     while position < len(text):
         char = text[position]
@@ -95,7 +95,7 @@ def declaration_end(text, start):
 
 
 def tokens_of(text):
-    """(kind, text) for what the header holds from its beginning; kind as in TOKEN, or declaration."""
+    """(kind, text) for each part of the header, from its beginning; kind as in TOKEN, or declaration."""
     position = 0
     while position < len(text):
         match = TOKEN.match(text, position)
@@ -109,7 +109,7 @@ def tokens_of(text):
 
 
 def for_c(text):
-    """Without what only C++ sees, guards, and the braces of extern "C"."""
+    """The text without the parts for C++ only, guards, and the braces of extern "C"."""
     text = re.sub(r'#ifdef __cplusplus\n(?:extern "C" \{|\})\n#endif\n', "", text)
     text = re.sub(r"#ifdef __cplusplus\n.*?#else\n(.*?)#endif\n", r"\1", text, flags=re.DOTALL)
     return re.sub(r"\bSENNIT_(?:HOT_CALL|CHECKED)\s+", "", text)
@@ -122,7 +122,7 @@ class Macros:
         self.known = {}
 
     def learn(self, define):
-        """Takes the definition if it has parameters; a table or a template is nothing to show."""
+        """Stores the definition if it has parameters; a table or a template is not shown."""
         match = re.match(r"#define (\w+)\(([^)]*)\)(.*)", define, re.DOTALL)
         if match:
             body = one_line(match[3].replace("\\\n", " "))
@@ -138,7 +138,7 @@ class Macros:
         return re.sub(inner, lambda m: self.expand(m[1], [word.strip() for word in m[2].split(",")]), body)
 
     def rows(self, table):
-        """[(C type, suffix)] of a table, which hands each to the macro it is given."""
+        """[(C type, suffix)] of a table, which passes each row to its macro."""
         return [tuple(word.strip() for word in row.split(","))
                 for row in re.findall(r"USE\(([^)]*)\)", self.known[table][1])]
 
@@ -242,7 +242,7 @@ def read_header(path):
         text = for_c(file.read())
     reader = Reader()
     reader.read(text)
-    # A comment with nothing after it introduces the items behind it, unless it spoke of what is not shown.
+    # A comment before no declaration introduces the items after it, unless it described something that is not shown.
     spoke_of_nothing = r"/\*(?:(?!\*/).)*\*/\s*(?:#define SENNIT_\w+\(|static inline \w+ \*?sennit_(?:mpi|unr|zcom)_|" \
                        r"#define SENNIT_MPI_|typedef struct sennit_(?:mpi|unr)_|__attribute__)"
     hidden = {plain(re.match(r"/\*.*?\*/", found.group(), re.DOTALL).group())

@@ -14,7 +14,7 @@ LONGEST_TITLE = 30
 
 @dataclass
 class Section:
-    """Text below the options. Without a title, lines that are indented are commands or a table."""
+    """Text below the options. Without a title, indented lines are commands or a table."""
     title: str
     lines: list
 
@@ -24,7 +24,7 @@ class Command:
     words: list        # ["sennit", "bench", "put"]
     summary: str
     usage: str
-    options: list      # [(names and values, description)], first what has no name
+    options: list      # [(names and values, description)]; text without names comes first
     sections: list
     commands: list = field(default_factory=list)
 
@@ -49,7 +49,7 @@ def rows_of(lines):
 
 
 def sections_of(lines):
-    """What stands below the options: a short line at the margin with indented ones right below it is a title."""
+    """The sections below the options: a short line at the margin with indented lines directly below it is a title."""
     sections = []
     for index, line in enumerate(lines):
         following = lines[index + 1] if index + 1 < len(lines) else ""
@@ -58,7 +58,7 @@ def sections_of(lines):
             sections.append(Section(line, []))
         elif is_at_margin and (not sections or sections[-1].title):
             sections.append(Section("", [line]))
-        elif sections:  # lines of a titled section lose the indentation that all of them have
+        elif sections:  # lines of a titled section lose their common indentation
             sections[-1].lines.append(line[2:] if sections[-1].title else line)
     for section in sections:
         while section.lines and not section.lines[-1]:

@@ -2,10 +2,10 @@
 
     pages(headers, command, knobs, version)   {"man3/sennit_put.3": text}
 
-Every command has a page, with its subcommands. Every header has one. Every comment about functions has one, named after
-the first function; the other functions have pages that only refer to it. The page of a function repeats the comment at the
-top of its header, which describes completion, order and errors of all its calls. Columns and indented lines keep their
-lines, lines that begin with a dash become a list, other text is filled.
+Every command has a page, with its subcommands. Every header has a page. Every comment about functions has a page, named after the
+first function; the other functions have pages that only refer to it. The page of a function repeats the comment at the top of its
+header, which describes completion, order and errors of all its calls. Columns and indented lines stay as they are, lines that begin
+with a dash become a list, other text is filled.
 """
 import re
 
@@ -19,7 +19,7 @@ NAME = re.compile(r"\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|`[^`\n]+`")
 
 
 def escaped(text):
-    """Text that roff prints as it is, wherever it stands in a line."""
+    """Text that roff prints unchanged, at any place in a line."""
     text = text.replace("\\", "\\e")
     text = re.sub(r"(?<![A-Za-z0-9])-|-(?=-)", r"\\-", text)  # options and signs; a hyphen stays one
     text = text.replace("'", r"\(aq").replace("`", r"\(ga").replace("^", r"\(ha").replace("~", r"\(ti")
@@ -28,7 +28,7 @@ def escaped(text):
 
 
 def marked(text):
-    """A paragraph with the names of the interface in bold, and those of parameters in italics."""
+    """A paragraph with the names of the interface in bold, and the names of parameters in italics."""
     out, end = [], 0
     for match in NAME.finditer(text):
         font = "I" if match.group().startswith("`") else "B"
@@ -39,12 +39,12 @@ def marked(text):
 
 
 def kept(lines):
-    """Lines that stay as they are."""
+    """Lines that are not filled."""
     return [".PP", ".RS 4", ".nf", *(escaped(line) if line else "" for line in lines), ".fi", ".RE"]
 
 
 def blocks_of(lines):
-    """Runs of lines without an empty one between."""
+    """Runs of lines without an empty line between them."""
     block = []
     for line in [*lines, ""]:
         if line.strip():
@@ -55,7 +55,7 @@ def blocks_of(lines):
 
 
 def items_of(block):
-    """A paragraph, and the items of a list behind it: lines that begin with a dash, and what is indented below."""
+    """A paragraph, and the items of the list after it: lines that begin with a dash, with the indented lines below them."""
     parts = []
     for line in block:
         if not parts or line.startswith("- "):
@@ -102,7 +102,7 @@ class Page:
         self.path = f"man{section}/{name}.{section}"
         self.lines = [r'.\" Made by tools/make-man: change the text in the header or in the help instead.',
                       f'.TH {escaped(name)} {section} "" "Sennit {version}" "Sennit"',
-                      ".nh",  # a name is searched for in one piece
+                      ".nh",  # a name must stay searchable as one word
                       ".SH NAME", rf"{escaped(', '.join(names))} \- {escaped(one_line(summary))}"]
 
     def section(self, title, lines):
@@ -135,7 +135,7 @@ def command_page(command, version, others):
                                  for line in filled("\n".join(part.lines))] or [escaped(command.summary) + "."])
     page.section("OPTIONS", option_lines(command.options))
     for below in command.commands:
-        is_page = len(command.words) == 1  # `sennit run` has a page of its own, `sennit bench put` has not
+        is_page = len(command.words) == 1  # `sennit run` has its own page, `sennit bench put` has not
         lines = [escaped(below.summary[:1].upper() + below.summary[1:]) + "."]
         lines += [rf"See \fB{escaped('-'.join(below.words))}\fP(1)."] if is_page else \
             [".PP", rf"\fB{escaped(below.usage)}\fP", *option_lines(below.options)]
@@ -175,7 +175,7 @@ def header_page(header, version):
 
 
 def split_outside(text, separator):
-    """At the separators that are in no parentheses."""
+    """Splits at the separators that are not in parentheses."""
     parts, start = [], 0
     for match in re.finditer(separator, text):
         before = text[:match.start()]
@@ -186,13 +186,14 @@ def split_outside(text, separator):
 
 
 def meanings_of(headers):
-    """{name: what it means} of the statuses, as error.h says it behind each."""
+    """{name: meaning} of the statuses, from the comments in error.h."""
     code = "\n".join(line for header in headers if header.name == "error.h" for item in header.items for line in item.code)
     return dict(re.findall(r"\bSENNIT_ERR_(\w+) = \d+, +/\* (.*?) \*/", code))
 
 
 def error_lines(text, meanings):
-    """`NAME (when), NAME, those of ...` as a list of the names, with what else is said of errors; as it is where it is no such list."""
+    """`NAME (when), NAME, those of ...` as a list of the names, with the other text about errors; unchanged if it is no such
+    list."""
     sentence, *rest = split_outside(re.sub(r"\s+", " ", text).strip().rstrip("."), r"\. (?=[A-Z])")
     found = [re.fullmatch(r"([A-Z_]{2,})(?: \((.*)\))?|((?:those|theirs|the operation|what).*)", part)
              for part in split_outside(sentence, r", (?:and )?| and (?=[A-Z_]{2})")]
@@ -208,7 +209,7 @@ def error_lines(text, meanings):
 
 
 def split_errors(comment):
-    """What stands before the errors, and [(heading, list)] of each paragraph of them; none where more than errors follows."""
+    """The text before the errors, and [(heading, list)] of each paragraph of errors; no list if other text follows the errors."""
     first = ERRORS.search(comment)
     if not first:
         return comment, []
@@ -270,7 +271,7 @@ def knobs_page(knobs, version):
 
 
 def openshmem_page(version):
-    """The wrappers have no page under their own names, which other OpenSHMEM libraries take."""
+    """The wrappers have no page under their own names, because other OpenSHMEM libraries use these."""
     page = Page("sennit-openshmem", 1, version, ["sennit-openshmem", "oshcc", "oshrun"], "compile and run OpenSHMEM programs")
     page.section("SYNOPSIS", [rf"\fBoshcc\fP [\fB{escaped('-show')}\fP] [OPTIONS OF cc] FILE...", ".br",
                               rf"\fBoshrun {escaped('-np')}\fP N [OPTIONS OF sennit run] PROGRAM [ARGUMENTS]"])

@@ -15,8 +15,8 @@ MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\w+(?:\(\)|\.h\b)?|(?<!\w)_nbi?\b|"
                   r"(?<![\w.])\w+\.h\b|\*\w+\b|\b[a-z]+_[a-z_]+\b|\{0(?:, 0)?\}|\b[a-z]+\[[^\]\n]+\]")
 ERRORS = re.compile(r"(?:^|\s+)(Errors(?: [a-z]+)*:\s)(?=\S)")
-# Of a family of functions, the types that stand for all in links.
-MANY_COMMANDS = 4  # so many subcommands share a table of options
+# In links, these types stand for all types of a family of functions.
+MANY_COMMANDS = 4  # with so many subcommands, all share one table of options
 OTHER_TYPES = re.compile(r"_(?:i32|u32|u64|f32)(?:_|$)")
 
 
@@ -43,7 +43,7 @@ def inline(text, places, page):
 
 
 def paragraphs(comment, places, page):
-    """A comment as Markdown. Lines that are indented are a table of their own and stay as they are."""
+    """A comment as Markdown. Indented lines are a table of their own and stay as they are."""
     blocks, block = [], []
     for line in [*comment.split("\n"), ""]:
         if line:
@@ -80,8 +80,8 @@ HEADER_LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./)*include/sennit/(?:(\w+)\.h)?\
 
 
 def led_to_pages(text, page, places):
-    """The text of a page with links to the pages of headers for its links to headers, and to the index for those to their folder. A link
-    whose text is a name of the header leads to its description."""
+    """The text of a page, with its links to headers replaced by links to the pages of headers, and its links to their folder by
+    links to the index. A link whose text is a name of the header leads to its description."""
     def led(match):
         name = match[1].strip("`").removesuffix("()")
         target = f"docs/manual/headers/{match[2]}.md" if match[2] else "docs/manual/reference.md"
@@ -91,12 +91,12 @@ def led_to_pages(text, page, places):
 
 
 def linkable(item):
-    """The names of an item that links lead to: not all types of a large family."""
+    """The names of an item that links lead to: of a large family not all types."""
     return [name for name in item.names if len(item.names) < 20 or not OTHER_TYPES.search(name)]
 
 
 def title_of(item):
-    """The names of an item's functions without the forms of one another."""
+    """The names of an item's functions, one of the forms of each."""
     names = list(item.signatures) or item.names
     short = []
     for name in names:
@@ -157,13 +157,13 @@ def plain(names):
 
 
 def options_table(options):
-    """Without --help, which every command has; "" where there is no other option."""
+    """Without --help, which every command has; "" if there is no other option."""
     rows = [f"| `{cell(plain(names))}` | {cell(text)} |" for names, text in options if not is_help((names, text))]
     return "\n".join(["| option | |", "|---|---|", *rows]) + "\n" if rows else ""
 
 
 def section_text(section):
-    """Paragraphs as they are; what is indented or has columns is a table or commands, and stays so."""
+    """Paragraphs unchanged; indented lines or columns are a table or commands, and keep their layout."""
     out = []
     for block in "\n".join(section.lines).split("\n\n"):
         lines = block.split("\n")
@@ -188,7 +188,7 @@ def command_parts(command, depth):
 
 
 def owners_text(names, every):
-    """Which of `every` subcommand an option has."""
+    """The subcommands of `every` that have an option."""
     if len(names) == len(every):
         return "all"
     missing = [name for name in every if name not in names]
@@ -202,7 +202,7 @@ def without_default(names):
 
 
 def defaults_text(owners):
-    """Where the default differs between the subcommands: the usual one, and those that have another."""
+    """The defaults that differ between subcommands: the usual default, and the subcommands with another one."""
     if len(owners) < 2:
         return ""
     usual = max(owners, key=lambda default: len(owners[default]))
@@ -220,7 +220,7 @@ def shared_options(command):
             owners.setdefault((name, text), {}).setdefault(default, []).append(sub.words[-1])
     out = ["## Commands\n", "\n".join(["| command | |", "|---|---|", *(
         f"| `{sub.words[-1]}` | {cell(sub.summary)} |" for sub in command.commands)]) + "\n", "## Options\n"]
-    # Those of one name are neighbours: they differ in the description.
+    # Options with the same name are neighbours: their descriptions differ.
     flags = list(dict.fromkeys(name.split(" ")[0] for name, _ in owners))
     rows, same = [], {}  # {a long list of subcommands: the option that showed it}
     for (name, text), defaults in sorted(owners.items(), key=lambda item: flags.index(item[0][0].split(" ")[0])):
@@ -235,7 +235,7 @@ def shared_options(command):
 
 
 def command_page(command):
-    """A command with its subcommands, whose common text and options stand once."""
+    """A command with its subcommands; their common text and options appear once."""
     out = [MADE.format(f"`{' '.join(command.words)} --help`"), *command_parts(command, 1)]
     for section in command.sections:
         if section.title:
@@ -270,7 +270,7 @@ def knobs_page(knobs):
 
 
 def reference_page(headers, places):
-    """The way into all the others."""
+    """The page that leads to all the others."""
     out = [MADE.format("the headers"), "# Reference\n", "[Commands](commands/sennit.md), [knobs](knobs.md).\n", "## Headers\n",
             "The same calls in Fortran: [signatures](fortran-calls.md).\n",
             "`sennit/sennit.h` includes all of them but those with `sennit_` in their names, and `sennit/version.h` with the version as "

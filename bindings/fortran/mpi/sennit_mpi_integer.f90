@@ -1,4 +1,4 @@
-! Module sennit_mpi for an MPI without module mpi_f08: communicators are integers. See sennit_mpi.f90.
+! Module sennit_mpi, as in sennit_mpi.f90, for an MPI without module mpi_f08: communicators are integers.
 module sennit_mpi
   use iso_c_binding
   use sennit

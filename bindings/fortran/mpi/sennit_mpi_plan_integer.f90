@@ -1,4 +1,4 @@
-! Module sennit_mpi_plan for an MPI without module mpi_f08: handles are integers. See sennit_mpi_plan.f90.
+! Module sennit_mpi_plan, as in sennit_mpi_plan.f90, for an MPI without module mpi_f08: handles are integers.
 module sennit_mpi_plan
   use sennit_mpi_plan_calls, only: sennit_message_plan, sennit_message_plan_create => message_plan_create, &
                                    sennit_message_plan_use => message_plan_use, sennit_message_plan_commit, &
