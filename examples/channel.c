@@ -1,5 +1,5 @@
-/* A pipeline: each rank gets a row from the one before, adds its number to each element, and hands
- * the row on. The rows lie in the memory of the rank that reads them; nothing is copied.
+/* A pipeline: each rank gets a row from the rank before it, adds its number to each element, and
+ * hands the row on. The rows are in the memory of the rank that reads them; nothing is copied.
  *     sennit run -n 4 channel
  */
 #include "must.h"
@@ -14,8 +14,8 @@ int main(void) {
     must(sennit_alloc(SENNIT_TEAM_WORLD, kElements * sizeof(double), 0, 0, &row));
     double *own = sennit_ptr(row);
 
-    /* Towards the next rank a flag would do: what is written goes to its buffer, and nothing comes
-     * back. Rank 0 has no rank before it and the last none behind it. */
+    /* To the next rank a flag would be enough: data goes into its buffer, and nothing comes
+     * back. Rank 0 has no rank before it, and the last rank has none after it. */
     int targets[2];
     void *buffers[2];
     size_t bytes[2];

@@ -1,5 +1,5 @@
-/* Collective calls: the mean and the greatest of numbers that the ranks hold, and a request that is
- * under way while the rank does something else.
+/* Collective calls: the mean and the greatest of the ranks' numbers, and a request that runs while
+ * the rank does other work.
  *     sennit run -n 4 collectives
  */
 #include "must.h"
@@ -16,14 +16,14 @@ int main(void) {
     for (int i = 0; i < COUNT; ++i)
         mine[i] = rank + 0.001 * i;
 
-    /* Rank 0 says by which factor all multiply. */
+    /* Rank 0 gives the factor by which all ranks multiply. */
     double factor = rank == 0 ? 2.0 : 0.0;
     must(sennit_broadcast(world, 0, &factor, sizeof factor, SENNIT_FOREVER));
     for (int i = 0; i < COUNT; ++i)
         mine[i] *= factor;
 
-    /* The sums of all ranks' elements. It is under way while this rank looks for its greatest one;
-     * `mine` may be read meanwhile, and not be changed. */
+    /* The sums of all ranks' elements. The request runs while this rank looks for its greatest
+     * element; meanwhile it may read `mine`, but must not change it. */
     double sums[COUNT];
     sennit_request request;
     must(sennit_allreduce_nb(world, mine, sums,
@@ -34,12 +34,12 @@ int main(void) {
     must(sennit_wait(&request, SENNIT_FOREVER));
     must_be(sums[0] == (double)(size * (size - 1)), "the sum of the first elements");
 
-    /* In place: the result replaces what was given. */
+    /* In place: the result replaces the input. */
     must(sennit_allreduce(world, SENNIT_IN_PLACE, &greatest,
                           sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_MAX), SENNIT_FOREVER));
     must_be(greatest == factor * (size - 1 + 0.001 * (COUNT - 1)), "the greatest of all");
 
-    /* How many elements lie before those of this rank, if the ranks' follow each other. */
+    /* The number of elements before those of this rank, if the ranks' elements are concatenated. */
     long before = 0;
     const long count = COUNT;
     must(sennit_scan_exclusive(world, &count, &before,

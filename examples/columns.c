@@ -1,4 +1,4 @@
-/* A matrix that the program allocated itself, and its neighbours' halo columns by strided puts.
+/* A matrix that the program allocated itself; strided puts fill its neighbours' halo columns.
  *     sennit run -n 4 columns
  * Each rank has kRows * kColumns doubles from malloc and gives its inner edge columns to its left
  * and right neighbours. No buffer is packed, and the matrix stays where it is.
@@ -22,11 +22,11 @@ int main(void) {
         for (int column = 0; column < kColumns; ++column)
             matrix[row * kColumns + column] = value(rank, row, column);
 
-    /* Every rank's matrix, known to all. */
+    /* All ranks attach every rank's matrix. */
     sennit_region mine;
     must(sennit_register(matrix, sizeof(double) * kRows * kColumns, 0, &mine));
     const sennit_status attached = sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions);
-    if (attached == SENNIT_ERR_UNSUPPORTED) { /* the kernel forbids it here: the reason says why */
+    if (attached == SENNIT_ERR_UNSUPPORTED) { /* the kernel forbids it; the reason has details */
         printf("private memory cannot be reached: %s\n", sennit_last_error()->text);
         return 77;
     }
@@ -50,7 +50,7 @@ int main(void) {
     }
     if (rank == 0) printf("%d ranks exchanged columns of %d rows\n", size, kRows);
 
-    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* nobody uses the region any more */
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* no rank uses the region any more */
     must(sennit_deregister(mine));
     must(sennit_finalize());
     free(regions);

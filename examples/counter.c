@@ -1,12 +1,12 @@
-/* Work of uneven size is shared out by a counter that all ranks add to; results go into a histogram
- * by accumulate; a lock guards what is more than one word.
+/* Work items of uneven size are distributed by a counter to which all ranks add. Results go into a
+ * histogram by accumulate. A lock protects data of more than one word.
  *     sennit run -n 4 counter
  */
 #include "must.h"
 
 enum { kItems = 1000, kBins = 16 };
 
-/* Two words that belong together: the largest result so far, and which item had it. */
+/* Two words that belong together: the largest result so far, and its item. */
 struct record {
     int64_t value;
     int64_t item;

@@ -1,7 +1,7 @@
-/* An array from malloc, read by the left neighbour through a plain pointer: no allocation of
- * Sennit's, no copy.
+/* An array from malloc, read by the left neighbour through a plain pointer: without allocation by
+ * Sennit, and without a copy.
  *     sennit run -n 4 existing_array
- * Where a peer's memory cannot be mapped there is no pointer, and a get does the same.
+ * If a peer's memory cannot be mapped, there is no pointer, and a get reads it.
  */
 #include "must.h"
 

@@ -13,7 +13,7 @@ void must(sennit_status status) {
     if (status != SENNIT_OK) throw std::runtime_error(sennit_last_error()->text);
 }
 
-// A rank as long as it lives.
+// A rank for the lifetime of the object.
 struct World {
     World() { must(sennit_init(nullptr)); }
     ~World() { (void)sennit_finalize(); }
@@ -33,7 +33,7 @@ void run() {
     std::iota(terms.begin(), terms.end(), 1000L * rank);
     const long mine = std::accumulate(terms.begin(), terms.end(), 0L);
 
-    // Every rank's sum into its place at rank 0.
+    // Puts every rank's sum into its place at rank 0.
     const sennit_gptr place =
         sennit_gptr_add(sennit_gptr_at(sums, 0), rank * static_cast<int>(sizeof mine));
     must(sennit_put(place, &mine, sizeof mine));

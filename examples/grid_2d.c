@@ -1,6 +1,6 @@
-/* A team per row of a grid of ranks: each rank hands its number to its neighbours, around the ring
- * of its row and down its column, and the rows sum up what came on their own. sennit run -n 4
- * grid_2d
+/* A team for each row of a grid of ranks: each rank gives its number to its neighbours, around the
+ * ring of its row and down its column, and each row sums its received numbers.
+ *     sennit run -n 4 grid_2d
  */
 #include "must.h"
 
@@ -17,7 +17,7 @@ static void send_to(sennit_team team, int member, sennit_gptr inbox, int slot, i
 int main(void) {
     must(sennit_init(NULL));
 
-    /* As square as it can be; rows are rings, columns are not. */
+    /* Sennit chooses a grid that is as square as possible; rows are rings, columns are not. */
     const int open[] = {0, 0};
     const int rings[] = {0, 1};
     sennit_team grid;
@@ -27,7 +27,7 @@ int main(void) {
     must(sennit_team_rank(grid, &rank));
     must(sennit_team_grid_coords(grid, rank, coords));
 
-    /* Global pointers name world ranks, teams count their own: here both are the same order. */
+    /* Global pointers use world ranks, teams use their own ranks: here both are equal. */
     sennit_gptr inbox;
     must(sennit_alloc(grid, 2 * sizeof(int), 0, 0, &inbox));
     const int nobody[] = {-1, -1};
@@ -45,7 +45,7 @@ int main(void) {
     must_be(came[0] == above, "the number from above, or nothing in the first row");
     must_be(came[1] == left, "the number from the left, around the ring");
 
-    /* The ranks of a row are a team of their own, with memory and barriers of their own. */
+    /* The ranks of a row are a team, with its own memory and barriers. */
     sennit_team row;
     must(sennit_team_split(grid, coords[0], coords[1], &row));
     int size;

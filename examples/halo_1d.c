@@ -8,13 +8,13 @@
 
 enum { kCells = 32, kSteps = 200 }; /* cells of a rank */
 
-/* One step of a piece whose first and last cell belong to somebody else. */
+/* One step of a piece whose first and last cells belong to other ranks. */
 static void step(double *next, const double *now, int cells) {
     for (int i = 1; i <= cells; ++i)
         next[i] = now[i] + 0.25 * (now[i - 1] - 2.0 * now[i] + now[i + 1]);
 }
 
-/* The whole rod, by the caller alone. */
+/* The whole rod, computed by the caller alone. */
 static double *alone(int cells) {
     double *now = calloc((size_t)cells + 2, sizeof *now);
     double *next = calloc((size_t)cells + 2, sizeof *next);
@@ -35,7 +35,8 @@ int main(void) {
     const int rank = sennit_rank();
     const int size = sennit_size();
 
-    /* Two states, each with a cell more at both ends. Only what the neighbours read is global. */
+    /* Two states, each with an additional cell at both ends. Only memory that neighbours access
+     * is global. */
     enum { kRow = kCells + 2 };
     sennit_gptr rods;
     must(sennit_alloc(SENNIT_TEAM_WORLD, 2 * kRow * sizeof(double), 0, 0, &rods));
@@ -47,7 +48,7 @@ int main(void) {
         double *now = rod + (s % 2) * kRow;
         double *next = rod + (1 - s % 2) * kRow;
         const sennit_gptr now_g = sennit_gptr_add(rods, (now - rod) * (int64_t)sizeof(double));
-        /* All neighbours have finished the step before. */
+        /* After it, all neighbours have finished the step before. */
         must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
         if (rank > 0)
             must(sennit_get(

@@ -1,4 +1,4 @@
-/* What every example does with a status: an error ends the program and says why. */
+/* Checks a status in every example: an error ends the program with its reason. */
 #ifndef SENNIT_EXAMPLES_MUST_H
 #define SENNIT_EXAMPLES_MUST_H
 

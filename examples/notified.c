@@ -1,14 +1,14 @@
-/* Smoothing of a ring of cells that is divided among the ranks: each step, a rank puts its two edge
- * cells to its neighbours, who learn of them by a signal. There is no barrier in the loop: the
- * places for the neighbours' cells are there twice, and a rank that is a step ahead writes to the
- * others.
+/* Smoothing of a ring of cells that is divided among the ranks. In each step a rank puts its two
+ * edge cells to its neighbours, and a signal tells them. The loop has no barrier: there are two
+ * sets of places for the neighbours' cells, and a rank that is a step ahead writes to the other
+ * set.
  *     sennit run -n 4 notified
  */
 #include "must.h"
 
 enum { kCells = 1000, kSteps = 50 };
 
-/* What the neighbours write: of even and of odd steps, of the rank before and the rank behind. */
+/* The cells that the neighbours write: of even and of odd steps, from the rank before and after. */
 struct edges {
     double from[2][2];
 };
@@ -17,7 +17,7 @@ static double cell_of(long index, long count) {
     return (double)(((index + count) % count * 37) % 101);
 }
 
-/* Both in one call: where messages lead to the neighbours, they are under way together. */
+/* Both in one call: if puts are messages, both are in flight at the same time. */
 static void put_both(sennit_peer_block next, sennit_peer_block before, size_t place, double *last,
                      double *first) {
     const size_t bytes = sizeof(double);
@@ -75,7 +75,7 @@ int main(void) {
             cells[i] = smooth[i];
     }
 
-    /* Smoothing moves heat about and loses none. */
+    /* Smoothing moves heat and loses none. */
     double now = 0;
     for (int i = 0; i < kCells; ++i)
         now += cells[i];

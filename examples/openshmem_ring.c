@@ -1,4 +1,4 @@
-/* OpenSHMEM: each PE sends numbers to the next one, with a signal that says that they are there.
+/* OpenSHMEM: each PE sends numbers to the next one, with a signal that tells of their arrival.
  *   oshcc openshmem_ring.c -o openshmem_ring
  *   oshrun -np 4 ./openshmem_ring */
 #include <shmem.h>

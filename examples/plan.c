@@ -1,14 +1,15 @@
-/* A ring of cells that is divided among the ranks: each step every cell becomes what it and its two
- * neighbours were. The exchange of edge cells is recorded once, in two plans that take turns, each
- * with a half of the neighbours' places: a rank may be a step ahead of its neighbours, and then
- * writes where they do not read. The inner cells are computed between start and wait.
+/* A ring of cells that is divided among the ranks: in each step every cell becomes a weighted sum
+ * of itself and its two neighbours. The exchange of edge cells is recorded once, in two plans that
+ * take turns, each with one half of the neighbours' places. A rank that is a step ahead of its
+ * neighbours writes to the half that they do not read. The inner cells are computed between start
+ * and wait.
  *     sennit run -n 4 plan
  */
 #include "must.h"
 
 enum { kCells = 100, kSteps = 50 };
 
-/* What the neighbours write: of even and of odd steps, of the rank before and the rank behind. */
+/* The cells that the neighbours write: of even and of odd steps, from the rank before and after. */
 struct edges {
     int64_t from[2][2];
 };
@@ -17,7 +18,7 @@ static int64_t next_of(int64_t left, int64_t own, int64_t right) {
     return (left + 2 * own + right) % 1009;
 }
 
-/* The same by one rank alone, to compare with. */
+/* The same computation by one rank alone, for comparison. */
 static void check(const int64_t *cells, int rank, int size) {
     const int count = kCells * size;
     int64_t *now = malloc(2 * (size_t)count * sizeof *now);
@@ -61,7 +62,7 @@ int main(void) {
     must(sennit_block_attach(&blocks[(rank + size - 1) % size], &to_before));
     free(blocks);
 
-    sennit_plan plans[2]; /* of even and of odd steps */
+    sennit_plan plans[2]; /* for even and for odd steps */
     for (int turn = 0; turn < 2; ++turn) {
         const size_t half = (size_t)turn * sizeof edges->from[0];
         const size_t bytes = sizeof cells[0];

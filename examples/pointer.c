@@ -1,4 +1,4 @@
-/* Another rank's memory as a plain pointer, with C11 atomics of the program's own.
+/* Another rank's memory as a plain pointer, with the program's own C11 atomics.
  *     sennit run -n 4 pointer
  */
 #include <sched.h>
@@ -21,12 +21,12 @@ int main(void) {
     sennit_gptr mine;
     must(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(Shared), 0, 0, &mine));
     Shared *at_zero = sennit_ptr(sennit_gptr_at(mine, 0));
-    if (at_zero == NULL) { /* rank 0 is not on this node: the reason says so */
+    if (at_zero == NULL) { /* rank 0 is not on this node: the reason has details */
         printf("no pointer to rank 0: %s\n", sennit_last_error()->text);
         return 1;
     }
 
-    /* Fresh memory is zeroed, which is what an atomic 0 looks like, so nothing is initialised. */
+    /* New memory is zeroed, and an atomic 0 is all zeros, so no initialisation is needed. */
     for (int i = 0; i < kAdds; ++i)
         atomic_fetch_add_explicit(&at_zero->counter, 1, memory_order_relaxed);
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));

@@ -1,7 +1,7 @@
-/* A rank dies in the middle of its work; the others find out, and finish what it left.
+/* A rank dies during its work; the others notice it, and finish its work.
  *     sennit run -n 4 --keep-going rank_dies
- * Items are taken from a counter. Each rank notes in its own memory which one it has in hand, and
- * that memory can be read when the rank is no more.
+ * Items are taken from a counter. Each rank notes in its own memory the item that it works on, and
+ * that memory can be read after the rank's death.
  */
 #include <signal.h>
 
@@ -44,14 +44,14 @@ static void work(int is_victim) {
     }
 }
 
-/* Rank 0, when rank `lost` is no more. */
+/* Called by rank 0 after the death of rank `lost`. */
 static void finish(int lost) {
     int64_t in_hand, finished = 0, done;
     /* snippet: finish */
     /* The lost rank's last note is still in its memory. */
     must(sennit_atomic_fetch_i64(word(lost, offsetof(Words, in_hand)), &in_hand));
     if (in_hand != 0) work_on(in_hand - 1);
-    /* A barrier of the world cannot come any more; a counter can. */
+    /* A barrier of the world can no longer complete; a counter can. */
     while (finished < sennit_size() - 2)
         must(sennit_atomic_fetch_i64(word(0, offsetof(Words, finished)), &finished));
     /* end of snippet */
@@ -78,7 +78,7 @@ int main(void) {
         finish(lost);
     else
         must(sennit_atomic_inc_i64(word(0, offsetof(Words, finished))));
-    /* Says PEER_LOST once more; everything is freed all the same. */
+    /* Returns PEER_LOST again, but frees everything. */
     if (sennit_finalize() != SENNIT_ERR_PEER_LOST) return 1;
     return 0;
 }

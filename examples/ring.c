@@ -1,4 +1,5 @@
-/* Each rank puts its number into the memory of the next one; then everybody reads everybody's.
+/* Each rank puts its number into the memory of the next rank; then each rank reads the numbers of
+ * all.
  *     sennit run -n 4 ring
  */
 #include "must.h"
@@ -10,7 +11,7 @@ int main(void) {
     const int next = (rank + 1) % size;
     const int previous = (rank + size - 1) % size;
 
-    /* One int on every rank. `mine` names this rank's; sennit_gptr_at names another's. */
+    /* One int on every rank. `mine` names this rank's int; sennit_gptr_at names another rank's. */
     sennit_gptr mine;
     must(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(int), 0, 0, &mine));
 

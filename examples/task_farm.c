@@ -1,6 +1,6 @@
-/* A task farm: rank 0 puts tasks of very different lengths into the queues of the others, each of
- * which has room for two, and takes results out of its own. Whoever is quick gets more; nobody asks
- * for work and nobody waits for it.
+/* A task farm: rank 0 puts tasks of very different lengths into the queues of the others, each with
+ * room for two tasks, and takes results out of its own queue. A fast rank gets more tasks; no rank
+ * asks for work or waits for such a request.
  *     sennit run -n 4 task_farm
  */
 #include "must.h"
@@ -13,7 +13,7 @@ struct result {
     int64_t worker;
 };
 
-/* How many steps the task takes until it arrives at 1 (Collatz's problem). */
+/* The number of steps of the task until it arrives at 1 (Collatz's problem). */
 static int64_t steps_of(int64_t task) {
     int64_t value = task + 1;
     int64_t steps = 0;
@@ -32,7 +32,7 @@ static void work(sennit_queue tasks, sennit_producer results) {
     }
 }
 
-/* Gives as many tasks as there is room for; returns the first that was not given. */
+/* Gives tasks until the queues are full; returns the first task that was not given. */
 static int64_t give(int64_t task, int workers, const sennit_producer to[]) {
     for (int i = 1; i <= workers; ++i) {
         while (task < kTasks) {

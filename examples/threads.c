@@ -1,7 +1,7 @@
 /* Transposition of a matrix of blocks, all to all, by several threads of each rank: each thread
- * computes the slabs for some ranks and sends each as soon as it is ready. Threads share the
- * attached blocks, so each call names its epoch, and one signal tells that the slabs of all threads
- * of all ranks are there.
+ * computes the slabs for some ranks and sends each slab as soon as it is ready. Threads share the
+ * attached blocks, so each call names its epoch. One signal tells that the slabs of all threads of
+ * all ranks have arrived.
  *     sennit run -n 4 threads
  */
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 enum { kThreads = 3, kWords = 2000, kSteps = 20 };
 
-/* What the threads of a rank have in common. */
+/* Shared by the threads of a rank. */
 struct shared {
     int rank, size;
     sennit_peer_block
@@ -27,7 +27,7 @@ static uint64_t word_of(int step, int from, int to) {
     return (uint64_t)step << 32 | (uint64_t)from << 16 | (uint64_t)to;
 }
 
-/* The slab of rank `from` that comes in a step. */
+/* The place of the slab that arrives from rank `from` in a step. */
 static size_t place_of(const struct shared *shared, int step, int from) {
     return ((size_t)(step % 2) * (size_t)shared->size + (size_t)from) * kWords * sizeof(uint64_t);
 }
@@ -39,7 +39,8 @@ static void *send_slabs(void *context) {
         for (int to = me->number; to < shared->size; to += kThreads) {
             for (int i = 0; i < kWords; ++i)
                 me->slab[i] = word_of(step, shared->rank, to);
-            /* Two steps ahead of a rank, a thread waits until that rank has read its slabs. */
+            /* A thread that is two steps ahead of a rank waits until that rank has read its
+             * slabs. */
             const sennit_notice notice = {.epoch = (uint64_t)step, .wait_ns = SENNIT_FOREVER};
             must(sennit_put_notify_with(shared->there[to], place_of(shared, step, shared->rank),
                                         me->slab, sizeof me->slab, &notice));

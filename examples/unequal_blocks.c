@@ -1,5 +1,6 @@
-/* The halos of blocks whose sizes differ: with its block each rank tells the others its rows and
- * columns, because the sender of a halo needs the receiver's. sennit run -n 4 unequal_blocks
+/* The halos of blocks of different sizes: with its block, each rank sends its numbers of rows and
+ * columns to the others, because the sender of a halo needs those of the receiver.
+ *     sennit run -n 4 unequal_blocks
  */
 #include "must.h"
 
@@ -7,7 +8,8 @@ enum { ROWS = 23, COLUMNS = 17 }; /* of the plate */
 enum { UP, DOWN, LEFT, RIGHT, SIDES };
 
 /* snippet: card */
-/* What a rank tells the others. Rows 0 and rows + 1 of its block are halo, as are such columns. */
+/* The data that a rank sends to the others. Rows 0 and rows + 1 of its block are halo; so are
+ * columns. */
 typedef struct card {
     sennit_block block;
     int64_t rows, columns, first_row, first_column;
@@ -17,7 +19,7 @@ static size_t place(const card *of, int64_t row, int64_t column) {
     return sizeof(double) * (size_t)(row * (of->columns + 2) + column);
 }
 
-/* The put that fills the halo of the neighbour at one side. `own` is this rank's block. */
+/* Records the put that fills the halo of the neighbour at one side. `own` is this rank's block. */
 static void record(sennit_plan plan, sennit_peer_block to, int side, const card *mine,
                    const card *there, const char *own) {
     const size_t row_bytes = (size_t)mine->columns * sizeof(double);
@@ -98,7 +100,7 @@ int main(void) {
     for (int side = 0; side < SIDES; ++side)
         messages += neighbours[side] != SENNIT_RANK_NONE;
     sennit_region region;
-    sennit_signal arrived = SENNIT_SIGNAL_NULL; /* a rank alone waits for nothing */
+    sennit_signal arrived = SENNIT_SIGNAL_NULL; /* a single rank waits for no event */
     must(sennit_register(own, bytes, 0, &region));
     if (messages > 0) must(sennit_signal_create(messages, messages, 0, &arrived));
     must(sennit_block_init(region, 0, bytes, SENNIT_SIGNAL_NULL, arrived, &mine.block));
@@ -123,7 +125,7 @@ int main(void) {
     must(sennit_plan_destroy(plan));
     for (int side = 0; side < SIDES; ++side)
         if (neighbours[side] != SENNIT_RANK_NONE) must(sennit_block_detach(to[side]));
-    must(sennit_barrier(grid, SENNIT_FOREVER)); /* nobody puts or counts an event any more */
+    must(sennit_barrier(grid, SENNIT_FOREVER)); /* no rank puts or counts an event any more */
     if (messages > 0) must(sennit_signal_destroy(arrived));
     must(sennit_deregister(region));
     free(own);

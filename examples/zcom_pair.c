@@ -1,4 +1,4 @@
-/* The calls of ZCom by their own names: rank 0 hands a number to every other rank without a copy,
+/* The calls of ZCom with their own names: rank 0 hands a number to every other rank without a copy,
  * and gets one back.
  *     mpirun -n 4 zcom_pair
  */
@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-    /* Everybody but the caller itself. One more of each, for a size of 1. */
+    /* All ranks except the caller. One element more, so that the arrays are not empty with one
+     * rank. */
     const int count = size - 1;
     int *targets = malloc((size_t)size * sizeof *targets);
     int **own = malloc((size_t)size * sizeof *own);

@@ -1,5 +1,5 @@
-! A pipeline: each rank gets a row from the one before, adds its number to each element, and hands the row on. The rows lie in the
-! memory of the rank that reads them; nothing is copied.
+! A pipeline: each rank gets a row from the rank before it, adds its number to each element, and hands the row on. The rows are in
+! the memory of the rank that reads them; nothing is copied.
 !     sennit run -n 4 channel
 program channel
   use iso_c_binding
@@ -22,8 +22,8 @@ program channel
   call sennit_alloc(SENNIT_TEAM_WORLD, bytes_of_row, 0, 0, row)
   call sennit_pointer(row, own, [elements])
 
-  ! Towards the next rank a flag would do: what is written goes to its buffer, and nothing comes back. Rank 0 has no rank before
-  ! it and the last none behind it.
+  ! To the next rank a flag would be enough: data goes into its buffer, and nothing comes back. Rank 0 has no rank before it, and
+  ! the last rank has none after it.
   count = 0
   before = 0
   next = 0

@@ -1,7 +1,8 @@
-! A matrix that the program allocated itself, and its neighbours' halo rows by strided puts.
+! A matrix that the program allocated itself; strided puts fill its neighbours' halo rows.
 !     sennit run -n 4 columns
-! Each rank has a matrix from allocate and gives its inner edge rows to its left and right neighbours. Elements of a row lie a
-! column apart. No buffer is packed, and the matrix stays where it is. In C the same memory is a matrix with columns for rows.
+! Each rank has a matrix from allocate and gives its inner edge rows to its left and right neighbours. Elements of a row are a
+! column apart. No buffer is packed, and the matrix stays where it is. In C the same memory is a matrix with rows and columns
+! exchanged.
 program columns
   use iso_c_binding
   use must
@@ -22,10 +23,10 @@ program columns
     matrix(:, j) = [(expected(rank, j, i), i = 0, rows - 1)]
   end do
 
-  ! Every rank's matrix, known to all.
+  ! All ranks attach every rank's matrix.
   call sennit_register(matrix, rows * long * bytes, 0, mine)
   call sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions, stat=attached)
-  if (attached == SENNIT_ERR_UNSUPPORTED) then ! the kernel forbids it here: the reason says why
+  if (attached == SENNIT_ERR_UNSUPPORTED) then ! the kernel forbids it here; the reason has details
     print '(2a)', 'private memory cannot be reached: ', sennit_last_error_text()
     stop 77
   end if
@@ -46,7 +47,7 @@ program columns
   end do
   if (rank == 0) print '(i0,a,i0,a)', size, ' ranks exchanged columns of ', long, ' rows'
 
-  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! nobody uses the region any more
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! no rank uses the region any more
   call sennit_deregister(mine)
   call sennit_finalize()
 

@@ -1,5 +1,5 @@
-! Work of uneven size is shared out by a counter that all ranks add to; results go into a histogram by accumulate; a lock guards
-! what is more than one word.
+! Work items of uneven size are distributed by a counter to which all ranks add. Results go into a histogram by accumulate. A
+! lock protects data of more than one word.
 !     sennit run -n 4 counter
 program counter
   use iso_c_binding
@@ -9,7 +9,7 @@ program counter
   integer(c_int64_t), parameter :: items = 1000
   integer, parameter :: bins = 16
 
-  ! Two words that belong together: the largest result so far, and which item had it.
+  ! Two words that belong together: the largest result so far, and its item.
   type, bind(C) :: record
     integer(c_int64_t) :: value = -1
     integer(c_int64_t) :: item = -1

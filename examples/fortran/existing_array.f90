@@ -1,6 +1,6 @@
-! An allocated array, read by the left neighbour through a pointer: no allocation of Sennit's, no copy.
+! An allocated array, read by the left neighbour through a pointer: without allocation by Sennit, and without a copy.
 !     sennit run -n 4 existing_array
-! Where a peer's memory cannot be mapped there is no pointer, and a get does the same.
+! If a peer's memory cannot be mapped, there is no pointer, and a get reads it.
 program existing_array
   use iso_c_binding
   use must
@@ -35,7 +35,7 @@ program existing_array
   call sennit_region_mechanism(regions(right), mechanism)
   if (rank == 0) print '(a,i0,a,i0,2a)', 'rank ', rank, ' reads the array of rank ', right, ' by ', sennit_mechanism_name(mechanism)
 
-  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! nobody reads any more
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! no rank reads any more
   call sennit_deregister(mine)
   call must_be(nint(field(count)) == 1000 * rank + count - 1, 'the array is as it was')
   call sennit_finalize()

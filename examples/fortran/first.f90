@@ -16,7 +16,7 @@ program first
   call sennit_alloc(SENNIT_TEAM_WORLD, size * c_sizeof(mine), 0, 0, sums)
   mine = sum([(count * rank + i, i = 0, count - 1)])
 
-  ! Every rank's sum into its place at rank 0.
+  ! Puts every rank's sum into its place at rank 0.
   call sennit_put(sennit_gptr_add(sennit_gptr_at(sums, 0), rank * c_sizeof(mine)), mine, c_sizeof(mine))
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
 

@@ -1,5 +1,5 @@
-! A team per row of a grid of ranks: each rank hands its number to its neighbours, around the ring of its row and down its
-! column, and the rows sum up what came on their own.
+! A team for each row of a grid of ranks: each rank gives its number to its neighbours, around the ring of its row and
+! down its column, and each row sums its received numbers.
 !     sennit run -n 4 grid_2d
 program grid_2d
   use iso_c_binding
@@ -13,13 +13,13 @@ program grid_2d
 
   call sennit_init()
 
-  ! As square as it can be; rows are rings, columns are not.
+  ! Sennit chooses a grid that is as square as possible; rows are rings, columns are not.
   call sennit_team_grid(SENNIT_TEAM_WORLD, 2, [0, 0], [0, 1], grid)
   call sennit_team_grid_shape(grid, 2, dimensions, dims, periodic)
   call sennit_team_rank(grid, rank)
   call sennit_team_grid_coords(grid, rank, coords)
 
-  ! Global pointers name world ranks, teams count their own: here both are the same order.
+  ! Global pointers use world ranks, teams use their own ranks: here both are equal.
   call sennit_alloc(grid, c_sizeof(came), 0, 0, inbox)
   came = -1
   call sennit_put(inbox, came, c_sizeof(came))
@@ -34,7 +34,7 @@ program grid_2d
   call must_be(came(1) == above, 'the number from above, or nothing in the first row')
   call must_be(came(2) == left, 'the number from the left, around the ring')
 
-  ! The ranks of a row are a team of their own, with memory and barriers of their own.
+  ! The ranks of a row are a team, with its own memory and barriers.
   call sennit_team_split(grid, coords(1), coords(2), row)
   call sennit_team_size(row, size)
   call must_be(size == dims(2), 'a row is as long as the grid is wide')

@@ -19,7 +19,7 @@ program halo_1d
   rank = sennit_rank()
   size = sennit_size()
 
-  ! Two states, each with a cell more at both ends. Only what the neighbours read is global.
+  ! Two states, each with an additional cell at both ends. Only memory that neighbours access is global.
   call sennit_alloc(SENNIT_TEAM_WORLD, 2 * (cells + 2) * bytes, 0, 0, rods)
   ! snippet: pointer
   call sennit_pointer(rods, rod, [cells + 2, 2], lower=[0, 0])
@@ -30,7 +30,7 @@ program halo_1d
     now = modulo(s, 2)
     next = 1 - now
     now_g = sennit_gptr_add(rods, now * (cells + 2) * bytes)
-    ! All neighbours have finished the step before.
+    ! After it, all neighbours have finished the step before.
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
     if (rank > 0) call sennit_get(rod(0, now), sennit_gptr_add(sennit_gptr_at(now_g, rank - 1), cells * bytes), bytes)
     if (rank < size - 1) &
@@ -49,7 +49,7 @@ program halo_1d
 
 contains
 
-  ! One step of a piece whose first and last cell belong to somebody else.
+  ! One step of a piece whose first and last cells belong to other ranks.
   subroutine step(next, now)
     real(dp), contiguous, intent(inout) :: next(0:)
     real(dp), contiguous, intent(in) :: now(0:)
@@ -59,7 +59,7 @@ contains
     end do
   end subroutine step
 
-  ! The whole rod, by the caller alone.
+  ! The whole rod, computed by the caller alone.
   function alone(cells) result(rod)
     integer, intent(in) :: cells
     real(dp) :: rod(cells + 2)

@@ -88,7 +88,7 @@ contains
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   end subroutine detach_all
 
-  ! What belongs into cell (x, y, z) of this rank, which may be one of a neighbour.
+  ! The value of cell (x, y, z), counted from this rank's cells; the cell may belong to a neighbour.
   real(dp) function value_of(x, y, z)
     integer, intent(in) :: x, y, z
     value_of = step + 10 * x + 1000 * modulo(place(1) * n + y - 1, dims(1) * n) &

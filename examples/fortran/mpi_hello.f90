@@ -1,4 +1,4 @@
-! Sennit beside MPI: the ranks of a communicator, and one exchange done by both.
+! Sennit beside MPI: the ranks of a communicator, and one exchange by both.
 !     mpirun -n 4 mpi_hello
 program mpi_hello
   use iso_c_binding

@@ -1,5 +1,5 @@
-! What every example does with a result: a wrong one ends the program and says what is wrong. Errors need no help: a call
-! without stat ends the program with its message.
+! Checks a result in every example: a wrong result ends the program with a message. Errors need no check: a call without
+! stat ends the program with its message.
 module must
   use iso_c_binding
   use sennit

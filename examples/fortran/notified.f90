@@ -1,6 +1,6 @@
-! Smoothing of a ring of cells that is divided among the ranks: each step, a rank puts its two edge cells to its neighbours, who
-! learn of them by a signal. There is no barrier in the loop: the places for the neighbours' cells are there twice, and a rank that
-! is a step ahead writes to the others.
+! Smoothing of a ring of cells that is divided among the ranks. In each step a rank puts its two edge cells to its neighbours, and a
+! signal tells them. The loop has no barrier: there are two sets of places for the neighbours' cells, and a rank that is a step
+! ahead writes to the other set.
 !     sennit run -n 4 notified
 program notified
   use iso_c_binding
@@ -28,7 +28,7 @@ program notified
   ranks = sennit_size()
   next = modulo(rank + 1, ranks)
   before = modulo(rank - 1, ranks)
-  ! What the neighbours write: of the rank before and the rank behind, of even and of odd steps.
+  ! The cells that the neighbours write: from the rank before and the rank after, of even and of odd steps.
   call sennit_alloc(SENNIT_TEAM_WORLD, 4 * cell_bytes, 0, 0, memory)
   call sennit_pointer(memory, edges, [2, 2])
 
@@ -51,7 +51,7 @@ program notified
   do step = 0, steps - 1
     turn = modulo(step, 2)
     first = turn * 2 * cell_bytes
-    ! Both in one call: where messages lead to the neighbours, they are under way together.
+    ! Both in one call: if puts are messages, both are in flight at the same time.
     parts(1) = sennit_notify_part(block=to_next, offset=first, local=c_loc(now(cells)), bytes=cell_bytes)
     parts(2) = sennit_notify_part(block=to_before, offset=first + cell_bytes, local=c_loc(now(1)), bytes=cell_bytes)
     call sennit_put_notify_batch(2, parts, done)
@@ -62,7 +62,7 @@ program notified
     now(1:cells) = 0.25d0 * now(0:cells - 1) + 0.5d0 * now(1:cells) + 0.25d0 * now(2:cells + 1)
   end do
 
-  ! Smoothing moves heat about and loses none.
+  ! Smoothing moves heat and loses none.
   before_all(2) = sum(now(1:cells))
   call sennit_allreduce(SENNIT_TEAM_WORLD, before_all, after_all, sennit_reduction_of(2, SENNIT_DOUBLE, SENNIT_SUM), SENNIT_FOREVER)
   call must_be(abs(after_all(1) - after_all(2)) < 1d-6, 'the sum is what it was')

@@ -1,6 +1,7 @@
-! A ring of cells that is divided among the ranks: each step every cell becomes what it and its two neighbours were. The exchange of
-! edge cells is recorded once, in two plans that take turns, each with a half of the neighbours' places: a rank may be a step ahead
-! of its neighbours, and then writes where they do not read. The inner cells are computed between start and wait.
+! A ring of cells that is divided among the ranks: in each step every cell becomes a weighted sum of itself and its two neighbours.
+! The exchange of edge cells is recorded once, in two plans that take turns, each with one half of the neighbours' places. A rank
+! that is a step ahead of its neighbours writes to the half that they do not read. The inner cells are computed between start and
+! wait.
 !     sennit run -n 4 plan
 program plan
   use iso_c_binding
@@ -26,7 +27,7 @@ program plan
   call sennit_init()
   rank = sennit_rank()
   ranks = sennit_size()
-  ! What the neighbours write: of the rank before and the rank behind, of even and of odd steps.
+  ! The cells that the neighbours write: from the rank before and the rank after, of even and of odd steps.
   call sennit_alloc(SENNIT_TEAM_WORLD, 4 * bytes, 0, 0, memory)
   call sennit_pointer(memory, edges, [2, 2])
   now(1:cells) = [(modulo((rank * cells + i - 1) * 37, 101), i=1, cells)]
@@ -41,7 +42,7 @@ program plan
   call sennit_block_attach(blocks(modulo(rank + 1, ranks)), to_next)
   call sennit_block_attach(blocks(modulo(rank - 1, ranks)), to_before)
 
-  ! Of even and of odd steps.
+  ! For even and for odd steps.
   do turn = 0, 1
     half = turn * 2 * bytes
     call sennit_plan_create(plans(turn))
@@ -82,7 +83,7 @@ contains
     next_of = modulo(left + 2 * own + right, 1009_c_int64_t)
   end function next_of
 
-  ! The same by one rank alone, to compare with.
+  ! The same computation by one rank alone, for comparison.
   subroutine check()
     integer(c_int64_t) :: whole(cells * ranks)
     whole = [(int(modulo((i - 1) * 37, 101), c_int64_t), i=1, cells * ranks)]

@@ -1,4 +1,5 @@
-! Another rank's memory as a Fortran pointer, with atomic operations of OpenMP, which order as C11's do.
+! Another rank's memory as a Fortran pointer, with atomic operations of OpenMP, which order memory as
+! those of C11 do.
 !     sennit run -n 4 pointer
 program pointer_example
   use iso_c_binding
@@ -31,13 +32,13 @@ program pointer_example
 
   call sennit_alloc(SENNIT_TEAM_WORLD, c_sizeof(model), 0, 0, mine)
   address = sennit_ptr(sennit_gptr_at(mine, 0))
-  if (.not. c_associated(address)) then ! rank 0 is not on this node: the reason says so
+  if (.not. c_associated(address)) then ! rank 0 is not on this node: the reason has details
     print '(2a)', 'no pointer to rank 0: ', sennit_last_error_text()
     error stop 1
   end if
   call c_f_pointer(address, at_zero)
 
-  ! Fresh memory is zeroed, so nothing is initialised.
+  ! New memory is zeroed, so no initialisation is needed.
   do i = 1, adds
     !$omp atomic update
     at_zero%counter = at_zero%counter + 1

@@ -1,7 +1,7 @@
-! A rank dies in the middle of its work; the others find out, and finish what it left.
+! A rank dies during its work; the others notice it, and finish its work.
 !     sennit run -n 4 --keep-going rank_dies
-! Items are taken from a counter. Each rank notes in its own memory which one it has in hand, and that memory can be read when
-! the rank is no more.
+! Items are taken from a counter. Each rank notes in its own memory the item that it works on, and that memory can be read
+! after the rank's death.
 program rank_dies
   use iso_c_binding
   use must
@@ -42,7 +42,7 @@ program rank_dies
   else
     call sennit_atomic_inc_i64(word(0, finished))
   end if
-  ! Says PEER_LOST once more; everything is freed all the same.
+  ! Returns PEER_LOST again, but frees everything.
   call sennit_finalize(stat=status)
   if (status /= SENNIT_ERR_PEER_LOST) error stop 1
 
@@ -78,14 +78,14 @@ contains
     end do
   end subroutine work
 
-  ! Rank 0, when rank `lost` is no more.
+  ! Called by rank 0 after the death of rank `lost`.
   subroutine finish(lost)
     integer, intent(in) :: lost
     integer(c_int64_t) :: left, others, all_done
-    ! What the lost rank noted last is still there.
+    ! The last note of the lost rank is still in its memory.
     call sennit_atomic_fetch(word(lost, in_hand), left)
     if (left /= 0) call work_on(left - 1)
-    ! A barrier of the world cannot come any more; a counter can.
+    ! A barrier of the world can no longer complete; a counter can.
     others = 0
     do while (others < sennit_size() - 2)
       call sennit_atomic_fetch(word(0, finished), others)

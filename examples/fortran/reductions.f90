@@ -1,4 +1,4 @@
-! Reductions that C has no type or operator for: a sum of complex numbers, and the largest value with its place, MPI_MAXLOC.
+! Reductions for which C has no type or operator: a sum of complex numbers, and the largest value with its place, MPI_MAXLOC.
 !     sennit run -n 4 reductions
 program reductions
   use iso_c_binding

@@ -1,4 +1,5 @@
-! Each rank puts its number into the memory of the next one; then everybody reads everybody's.
+! Each rank puts its number into the memory of the next rank; then each rank reads the numbers of
+! all.
 !     sennit run -n 4 ring
 program ring
   use iso_c_binding
@@ -15,7 +16,8 @@ program ring
   next = modulo(rank + 1, size)
   previous = modulo(rank - 1, size)
 
-  ! One integer on every rank. `mine` names this rank's; sennit_gptr_at names another's.
+  ! One integer on every rank. `mine` names this rank's integer; sennit_gptr_at names another
+  ! rank's.
   call sennit_alloc(SENNIT_TEAM_WORLD, c_sizeof(rank), 0, 0, mine)
 
   call sennit_put(sennit_gptr_at(mine, next), rank, c_sizeof(rank))

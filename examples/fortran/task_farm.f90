@@ -1,5 +1,5 @@
-! A task farm: rank 0 puts tasks of very different lengths into the queues of the others, each of which has room for two, and takes
-! results out of its own. Whoever is quick gets more; nobody asks for work and nobody waits for it.
+! A task farm: rank 0 puts tasks of very different lengths into the queues of the others, each with room for two tasks, and takes
+! results out of its own queue. A fast rank gets more tasks; no rank asks for work or waits for such a request.
 !     sennit run -n 4 task_farm
 program task_farm
   use iso_c_binding
@@ -48,7 +48,7 @@ program task_farm
 
 contains
 
-  ! How many steps the task takes until it arrives at 1 (Collatz's problem).
+  ! The number of steps of the task until it arrives at 1 (Collatz's problem).
   pure function steps_of(task) result(steps)
     integer(c_int64_t), intent(in) :: task
     integer(c_int64_t) :: steps, value
@@ -77,7 +77,7 @@ contains
     end do
   end subroutine work
 
-  ! Gives as many tasks as there is room for.
+  ! Gives tasks until the queues are full.
   subroutine give(task)
     integer(c_int64_t), intent(inout) :: task
     integer :: i, status

@@ -1,6 +1,6 @@
 ! Transposition of a matrix of blocks, all to all, by several threads of each rank: each thread computes the slabs for some ranks
-! and sends each as soon as it is ready. Threads share the attached blocks, so each call names its epoch, and one signal tells
-! that the slabs of all threads of all ranks are there.
+! and sends each slab as soon as it is ready. Threads share the attached blocks, so each call names its epoch. One signal tells
+! that the slabs of all threads of all ranks have arrived.
 !     sennit run -n 4 threads
 program threads
   use iso_c_binding
@@ -17,7 +17,7 @@ program threads
   type(sennit_signal) :: arrived
   type(sennit_block) :: mine
   type(sennit_block), allocatable :: blocks(:)
-  ! A block of each rank, of a slab from each in even and in odd steps.
+  ! A block of each rank. It has a slab from each rank for even steps and one for odd steps.
   type(sennit_peer_block), allocatable :: there(:)
   integer(c_int64_t), pointer :: slabs(:, :, :)
   integer :: rank, ranks, peer
@@ -74,7 +74,7 @@ contains
     do step = 0, steps - 1
       do to = number, ranks - 1, senders
         slab = word_of(step, rank, to)
-        ! Two steps ahead of a rank, a thread waits until that rank has read its slabs.
+        ! A thread that is two steps ahead of a rank waits until that rank has read its slabs.
         notice = sennit_notice(epoch=int(step, c_int64_t), wait_ns=SENNIT_FOREVER)
         call sennit_put_notify_with(there(to), (modulo(step, 2) * ranks + rank) * slab_bytes, slab, slab_bytes, notice)
       end do

@@ -1,5 +1,5 @@
-! A transpose of pencils, as a 3-D Fourier transform needs it: each rank has whole lines along x, and then whole lines along y. First
-! by puts and a barrier, then there and back in a loop by notified puts.
+! A transpose of pencils, as in a 3-D Fourier transform: each rank has whole lines along x, and then whole lines along y. First by
+! puts and a barrier, then forward and back in a loop by notified puts.
 !     sennit run -n 4 transpose
 program transpose_pencils
   use iso_c_binding
@@ -7,7 +7,7 @@ program transpose_pencils
   use sennit
   implicit none
   integer, parameter :: dp = c_double
-  integer, parameter :: part = 3, nz = 4  ! of x and y a rank has `part` lines of the other
+  integer, parameter :: part = 3, nz = 4  ! a rank has `part` lines of the other of x and y
   type(sennit_gptr) :: memory
   integer, parameter :: steps = 3
   complex(dp), allocatable, target, asynchronous :: x_pencils(:, :, :)  ! (x, y of this rank, z)
@@ -116,7 +116,7 @@ contains
     do other = 0, ranks - 1
       call sennit_block_detach(blocks(other))
     end do
-    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)  ! nobody puts or counts an event any more
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)  ! no rank puts or counts an event any more
     call sennit_signal_destroy(signal)
   end subroutine disconnect
 

@@ -1,5 +1,5 @@
-! The halos of blocks whose sizes differ: with its block each rank tells the others its rows and columns, because the sender of
-! a halo needs the receiver's.
+! The halos of blocks of different sizes: with its block, each rank sends its numbers of rows and columns to the others,
+! because the sender of a halo needs those of the receiver.
 !     sennit run -n 4 unequal_blocks
 ! own(column, row) here is own[row][column] in ../unequal_blocks.c.
 program unequal_blocks
@@ -10,7 +10,7 @@ program unequal_blocks
   integer, parameter :: all_rows = 23, all_columns = 17 ! of the plate
   integer, parameter :: up = 1, down = 2, left = 3, right = 4, sides = 4, dp = c_double, real_bytes = 8
 
-  ! What a rank tells the others. Rows 0 and rows + 1 of its block are halo, as are such columns.
+  ! The data that a rank sends to the others. Rows 0 and rows + 1 of its block are halo; so are columns.
   type, bind(C) :: card
     type(sennit_block) :: block
     integer(c_int64_t) :: rows, columns, first_row, first_column
@@ -38,7 +38,7 @@ program unequal_blocks
   call each_cell(.false.)
 
   messages = count(neighbours /= SENNIT_RANK_NONE)
-  arrived = SENNIT_SIGNAL_NULL ! a rank alone waits for nothing
+  arrived = SENNIT_SIGNAL_NULL ! a single rank waits for no event
   call sennit_register(own, bytes, 0, region)
   if (messages > 0) call sennit_signal_create(messages, messages, 0, arrived)
   call sennit_block_init(region, 0, bytes, SENNIT_SIGNAL_NULL, arrived, mine%block)
@@ -61,7 +61,7 @@ program unequal_blocks
   do side = 1, sides
     if (neighbours(side) /= SENNIT_RANK_NONE) call sennit_block_detach(to(side))
   end do
-  call sennit_barrier(grid, SENNIT_FOREVER) ! nobody puts or counts an event any more
+  call sennit_barrier(grid, SENNIT_FOREVER) ! no rank puts or counts an event any more
   if (messages > 0) call sennit_signal_destroy(arrived)
   call sennit_deregister(region)
   call sennit_team_destroy(grid)
@@ -75,7 +75,7 @@ contains
     place = real_bytes * (row * (of%columns + 2) + column)
   end function place
 
-  ! The put that fills the halo of the neighbour at one side.
+  ! Records the put that fills the halo of the neighbour at one side.
   subroutine record(side, there)
     integer, intent(in) :: side
     type(card), intent(in) :: there

@@ -1,4 +1,4 @@
-! Says how each rank reaches each other one: a look before the first real job on several nodes.
+! Prints the path by which each rank reaches each other: a check before the first job on several nodes.
 !     mpirun --host node1:2,node2:2 -n 4 where
 !     sennit run -n 4 --nodes 2 where
 program where_are_they

@@ -1,4 +1,4 @@
-/* Calls each task of pairs.h and compares its result. One program with each side:
+/* Calls each task of pairs.h and compares its result. There is one program for each side:
  *     sennit run -n 4 from_mpi-sennit        mpirun -n 4 from_mpi-openmpi
  * All print the same line.
  */

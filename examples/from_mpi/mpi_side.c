@@ -1,4 +1,4 @@
-/* The tasks of pairs.h by MPI-3. */
+/* The tasks of pairs.h with MPI-3. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -1,10 +1,11 @@
-/* The tasks of pairs.h by Sennit. */
+/* The tasks of pairs.h with Sennit. */
 #include <sched.h>
 
 #include "../must.h"
 #include "pairs.h"
 
-/* Reaching the program's own memory wants the kernel's leave, which some containers refuse. */
+/* Access to the program's own memory needs a permission of the kernel, which some containers
+ * refuse. */
 static void must_reach(sennit_status status) {
     if (status == SENNIT_ERR_UNSUPPORTED) {
         printf("private memory cannot be reached: %s\n", sennit_last_error()->text);
@@ -43,7 +44,7 @@ int side_message(int number, int from, int to) {
     sennit_gptr box;
     must(sennit_alloc(SENNIT_TEAM_WORLD, 2 * sizeof(int32_t), 0, 0, &box));
     const sennit_gptr flag = sennit_gptr_add(box, sizeof(int32_t));
-    if (rank == from) { /* the number first; who sees the flag sees it too */
+    if (rank == from) { /* number first: a rank that sees the flag sees it too */
         must(sennit_put(sennit_gptr_at(box, to), &number, sizeof number));
         must(sennit_atomic_set_i32(sennit_gptr_at(flag, to), 1));
     }
@@ -105,8 +106,8 @@ void side_requests(const double row[PAIR_COUNT], int left, int right, double cam
     must(sennit_put_nb(sennit_gptr_at(rows, right), row, bytes, &requests[0]));
     must(sennit_put_nb(sennit_gptr_add(sennit_gptr_at(rows, left), (int64_t)bytes), row, bytes,
                        &requests[1]));
-    must(sennit_wait_all(2, requests, SENNIT_FOREVER));      /* the rows are there */
-    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* everyone's are */
+    must(sennit_wait_all(2, requests, SENNIT_FOREVER));      /* the rows have arrived */
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* those of all ranks have arrived */
     const double *mine = sennit_ptr(rows);
     for (int i = 0; i < 2 * PAIR_COUNT; ++i)
         came[i] = mine[i];

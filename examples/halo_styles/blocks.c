@@ -1,4 +1,4 @@
-/* The neighbours' memory as blocks, whose puts count an event at their owner. */
+/* The neighbours' memory as blocks; a put into a block counts an event at the block's owner. */
 #include "plate.h"
 
 /* snippet: connect */
@@ -22,6 +22,6 @@ void connect_blocks(const plate *p, sennit_signal *arrived, sennit_peer_block to
 void disconnect_blocks(const plate *p, sennit_signal arrived, const sennit_peer_block to[SIDES]) {
     for (int side = 0; side < SIDES; ++side)
         if (p->neighbours[side] != SENNIT_RANK_NONE) must(sennit_block_detach(to[side]));
-    must(sennit_barrier(p->grid, SENNIT_FOREVER)); /* nobody counts an event any more */
+    must(sennit_barrier(p->grid, SENNIT_FOREVER)); /* no rank counts an event any more */
     must(sennit_signal_destroy(arrived));
 }

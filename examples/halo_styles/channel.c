@@ -1,4 +1,4 @@
-/* A halo by channels: stores into the neighbours' memory. Ranks of one node alone. */
+/* A halo by channels: stores into the neighbours' memory. For ranks of one node only. */
 #include <string.h>
 
 #include "plate.h"

@@ -1,6 +1,6 @@
-/* One plate, four styles of halo exchange. Every style must give, to the bit, what one rank alone
- * computes. With `measure`, ranks exchange without computing, and rank 0 prints what each style
- * takes; the styles take turns, so their ratios are comparable.
+/* One plate, four styles of halo exchange. Every style must give the same bits as one rank alone.
+ * With `measure`, ranks exchange without computing, and rank 0 prints the time of each style. The
+ * styles take turns, so their ratios are comparable.
  *     sennit run -n 4 halo_styles
  *     sennit run -n 2 halo_styles measure
  */
@@ -50,7 +50,7 @@ static void compute(double *cells, int rows, int columns, int step) {
             next[i] = 0.25 * (now[i - width] + now[i + width] + now[i - 1] + now[i + 1]);
 }
 
-/* Are this rank's cells those that one rank alone computes? */
+/* Whether this rank's cells are those that one rank alone computes. */
 static int is_as_alone(const plate *p, const double *cells) {
     int rank, dimensions, dims[2], coords[2];
     must(sennit_team_rank(p->grid, &rank));
@@ -87,7 +87,7 @@ static void check(const style *s, sennit_team grid) {
     must(sennit_free(p.memory));
 }
 
-/* Channels reach ranks of this node alone; they are the last style. */
+/* Channels reach only ranks of this node; they are the last style. */
 static int styles_here(sennit_team grid) {
     sennit_gptr word;
     int count = STYLES;

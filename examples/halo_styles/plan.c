@@ -1,4 +1,4 @@
-/* A halo by plans: one of even and one of odd steps. */
+/* A halo by plans: one for even steps and one for odd steps. */
 #include "plate.h"
 
 static const plate *the_plate;

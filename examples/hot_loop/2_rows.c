@@ -1,4 +1,4 @@
-/* Stage 2: the rows go by a plan, the columns by MPI as before.
+/* Stage 2: a plan exchanges the rows; MPI still exchanges the columns.
  *     mpirun -n 4 2_rows
  */
 #include <sennit/sennit_mpi.h>

@@ -1,4 +1,4 @@
-/* Stage 3: everything goes by plans; the columns with the datatype that they had for MPI.
+/* Stage 3: plans exchange everything; the columns use the datatype that they had for MPI.
  *     mpirun -n 4 3_all
  */
 #include <sennit/sennit_mpi.h>

@@ -1,6 +1,6 @@
-/* What the stages in this folder share: a plate with a warm edge, cut into parts for a grid of
+/* Shared by the stages in this folder: a plate with a warm edge, cut into parts for a grid of
  * ranks, one step of the computation, and a comparison with the whole plate computed by one rank.
- * Nothing here is changed from stage to stage.
+ * It is the same in every stage.
  */
 #ifndef SENNIT_EXAMPLES_FIELD_H
 #define SENNIT_EXAMPLES_FIELD_H
@@ -12,14 +12,14 @@
 
 enum { ROWS = 24, COLUMNS = 20, STEPS = 60 };
 
-/* A rank's part: `rows` times `columns` cells, and one more all around. Both values of a cell, the
- * one before a step and the one after it, take turns. */
+/* A rank's part: `rows` times `columns` cells, with one more cell on each side. The two arrays
+ * take turns: one has the values before a step, the other those after it. */
 typedef struct field {
     MPI_Comm comm;               /* the grid of ranks */
     int up, down, left, right;   /* neighbours, or MPI_PROC_NULL */
     int rows, columns;           /* of this part */
-    int first_row, first_column; /* of the plate */
-    double *u[2];                /* one behind the other */
+    int first_row, first_column; /* in the plate */
+    double *u[2];                /* one after another */
     size_t bytes;                /* of each */
     MPI_Datatype column;         /* a column of the part, without the corners */
 } field;

@@ -1,4 +1,4 @@
-/* Step 2 of the tutorial: what a call says when it cannot do what it was asked.
+/* Step 2 of the tutorial: the errors of a call that fails.
  *     sennit run -n 4 02_errors
  */
 #include <sennit/sennit.h>

@@ -1,4 +1,4 @@
-/* Step 5 of the tutorial: read from another rank's memory, which takes no part in it.
+/* Step 5 of the tutorial: read another rank's memory, without a call by that rank.
  *     sennit run -n 4 05_get
  */
 #include "../must.h"
@@ -28,7 +28,7 @@ int main(void) {
         must_be(sum == (size - 1) * size * (2 * size - 1) / 6, "the sum of the squares");
         printf("rank 0 gathered squares with the sum %d\n", sum);
     }
-    must(sennit_free(box)); /* waits for all, so nobody's box goes while rank 0 reads it */
+    must(sennit_free(box)); /* waits for all: no rank frees its box while rank 0 reads it */
     must(sennit_finalize());
     return 0;
 }

@@ -5,7 +5,7 @@
 
 enum { COUNT = 1000 };
 
-/* The sum of a row that some rank owns: in place where loads reach it, else from a copy. */
+/* The sum of a row of some rank: in place if loads reach it, otherwise from a copy. */
 static double sum_of(sennit_gptr row, int owner) {
     /* snippet: sum */
     const sennit_gptr there = sennit_gptr_at(row, owner);

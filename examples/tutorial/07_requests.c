@@ -1,4 +1,4 @@
-/* Step 7 of the tutorial: several transfers under way at once, and work meanwhile.
+/* Step 7 of the tutorial: several transfers at the same time, and work meanwhile.
  *     sennit run -n 4 07_requests
  */
 #include "../must.h"
@@ -18,7 +18,7 @@ int main(void) {
     const int size = sennit_size();
     const int right = (rank + 1) % size;
     const int left = (rank + size - 1) % size;
-    sennit_gptr rows; /* what comes from the left, what comes from the right */
+    sennit_gptr rows; /* a row from the left, a row from the right */
     must(sennit_alloc(SENNIT_TEAM_WORLD, 2 * COUNT * sizeof(double), 0, 0, &rows));
     const sennit_gptr from_left = rows;
     const sennit_gptr from_right = sennit_gptr_add(rows, COUNT * sizeof(double));
@@ -37,11 +37,11 @@ int main(void) {
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     const double *came = sennit_ptr(rows);
     must_be(came[COUNT - 1] == left && came[COUNT] == right, "both rows have come");
-    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* all have looked */
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* all ranks have checked */
 
     for (int i = 0; i < COUNT; ++i)
         mine[i] = -rank;
-    /* The same without requests: the barrier completes what this rank has under way. */
+    /* The same without requests: the barrier completes this rank's operations. */
     must(sennit_put_nbi(sennit_gptr_at(from_left, right), mine, sizeof mine));
     must(sennit_put_nbi(sennit_gptr_at(from_right, left), mine, sizeof mine));
     result += work();

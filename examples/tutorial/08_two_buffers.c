@@ -12,7 +12,7 @@ static void compute(double *next, const double *now, int cells) {
         next[i] = now[i] + 0.25 * (now[i - 1] - 2.0 * now[i] + now[i + 1]);
 }
 
-/* The whole rod by one rank alone, to compare with. */
+/* The whole rod by one rank alone, for comparison. */
 static double *alone(int cells) {
     double *rod = calloc(2 * ((size_t)cells + 2), sizeof *rod);
     must_be(rod != NULL, "memory");

@@ -1,7 +1,7 @@
 /* Step 10 of the tutorial: heat on a plate, each rank a block with a halo around it.
  *     sennit run -n 4 10_halo
- * Rows of a block lie together, columns do not: they go by a strided put. The largest change of a
- * step is known to all by an allreduce. Every 20 steps; it ends when little changes.
+ * Rows of a block are contiguous, columns are not: a strided put sends them. Every 20 steps an
+ * allreduce tells all ranks the largest change of a step; the program ends when it is small.
  */
 #include <math.h>
 
@@ -46,7 +46,7 @@ static void open_block(Block *block) {
     }
 }
 
-/* The edges of this rank's cells go into the halos of its neighbours. */
+/* Puts the edges of this rank's cells into the halos of its neighbours. */
 static void exchange(const Block *block, int now) {
     const double *mine = block->cells[now];
     const int *to = block->neighbours;
@@ -84,7 +84,7 @@ static double compute(double *next, const double *now, int rows, int columns) {
     return largest;
 }
 
-/* The whole plate by one rank alone: how many steps, and whether this rank's cells are the same. */
+/* The whole plate by one rank alone: computes `steps` steps, and compares this rank's cells. */
 static int is_as_alone(const Block *block, int steps) {
     const int rows = N * block->dims[0], columns = N * block->dims[1], width = columns + 2;
     const size_t count = (size_t)(rows + 2) * (size_t)width;
@@ -122,7 +122,7 @@ int main(void) {
                                   SENNIT_FOREVER));
         /* end of snippet */
         else
-            change = 1; /* this rank's alone says nothing */
+            change = 1; /* not small: only the allreduce decides */
     }
     must_be(step < MOST_STEPS, "it ends");
     must_be(is_as_alone(&block, step), "the same temperatures as by one rank alone");

@@ -1,4 +1,4 @@
-! The tasks of ../../from_mpi/pairs.h by Sennit in Fortran, with the names that main.c calls.
+! The tasks of ../../from_mpi/pairs.h with Sennit in Fortran, with the names that main.c calls.
 module sennit_side
   use iso_c_binding
   use must
@@ -51,7 +51,7 @@ contains
     came = -1
     call sennit_alloc(SENNIT_TEAM_WORLD, 2 * int_bytes, 0, 0, box)
     flag = sennit_gptr_add(box, int_bytes)
-    if (rank == from) then ! the number first; who sees the flag sees it too
+    if (rank == from) then ! number first: a rank that sees the flag sees it too
       call sennit_put(sennit_gptr_at(box, to), number, int_bytes)
       call sennit_atomic_set(sennit_gptr_at(flag, to), 1)
     end if
@@ -117,8 +117,8 @@ contains
     call sennit_alloc(SENNIT_TEAM_WORLD, 2 * count * double_bytes, 0, 0, both)
     call sennit_put_nb(sennit_gptr_at(both, right), row, count * double_bytes, requests(1))
     call sennit_put_nb(sennit_gptr_add(sennit_gptr_at(both, left), count * double_bytes), row, count * double_bytes, requests(2))
-    call sennit_wait_all(2, requests, SENNIT_FOREVER)       ! the rows are there
-    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! everyone's are
+    call sennit_wait_all(2, requests, SENNIT_FOREVER)       ! the rows have arrived
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! those of all ranks have arrived
     call sennit_pointer(both, mine, [2 * count])
     came = mine
     call sennit_free(both)
@@ -190,7 +190,7 @@ contains
     call sennit_free(pairs)
   end subroutine side_lock
 
-  ! Rows of C are columns here: the matrix is the transpose, and its last row goes to the first one of the other.
+  ! Rows of C are columns here: the matrix is transposed, and its last row goes to the first row of the other rank.
   subroutine side_column(matrix, to) bind(C)
     real(dp), intent(inout), target, asynchronous :: matrix(columns, rows)
     integer(c_int), value :: to

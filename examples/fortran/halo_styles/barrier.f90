@@ -2,7 +2,7 @@
 subroutine barrier_begin(p) bind(C)
   use plates
   type(plate), intent(in) :: p
-  if (p%n < 1) stop 1 ! nothing is to be prepared
+  if (p%n < 1) stop 1 ! there is nothing to prepare
 end subroutine barrier_begin
 
 subroutine barrier_exchange(p, step_number) bind(C)

@@ -1,4 +1,4 @@
-! The neighbours' memory as blocks, whose puts count an event at their owner.
+! The neighbours' memory as blocks; a put into a block counts an event at the block's owner.
 module blocks
   use plates
   implicit none
@@ -33,7 +33,7 @@ contains
     do side = 1, sides
       if (p%neighbours(side) /= SENNIT_RANK_NONE) call sennit_block_detach(to(side))
     end do
-    call sennit_barrier(p%grid, SENNIT_FOREVER) ! nobody counts an event any more
+    call sennit_barrier(p%grid, SENNIT_FOREVER) ! no rank counts an event any more
     call sennit_signal_destroy(arrived)
   end subroutine disconnect_blocks
 

@@ -1,4 +1,4 @@
-! A halo by notified puts: neighbours wait for each other alone.
+! A halo by notified puts: each rank waits only for its neighbours.
 module notified_style
   use blocks
   implicit none

@@ -1,4 +1,4 @@
-! A halo by plans: one of even and one of odd steps.
+! A halo by plans: one for even steps and one for odd steps.
 module plan_style
   use blocks
   implicit none
@@ -34,7 +34,7 @@ contains
   subroutine plan_exchange(p, step) bind(C)
     type(plate), intent(in) :: p
     integer(c_int), value :: step
-    if (p%n < 1) stop 1 ! the plans know all else
+    if (p%n < 1) stop 1 ! the plans have all other data
     call sennit_plan_start(plans(modulo(step, 2)))
     ! ... compute what needs no halo ...
     call sennit_plan_wait(plans(modulo(step, 2)), SENNIT_FOREVER) ! the edges may be changed

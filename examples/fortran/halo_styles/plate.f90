@@ -10,7 +10,7 @@ module plates
     type(sennit_team) :: grid
     integer(c_int) :: neighbours(sides) ! world ranks; SENNIT_RANK_NONE beyond an edge of the plate
     integer(c_int) :: n
-    type(sennit_gptr) :: memory         ! this rank's two states, one behind the other
+    type(sennit_gptr) :: memory         ! this rank's two states, one after another
     type(c_ptr) :: own                  ! the same
   end type plate
 
@@ -28,7 +28,7 @@ contains
     edge = 1 + place(p, step, merge(p%n, 1, side == down), merge(p%n, 1, side == right))
   end function edge
 
-  ! The first cell of the halo where it goes to, in bytes from the first one.
+  ! The first cell of the halo that receives the edge, in bytes from the first cell.
   integer(c_size_t) function halo(p, step, side)
     type(plate), intent(in) :: p
     integer, intent(in) :: step, side
@@ -44,7 +44,7 @@ contains
     place = (modulo(step, 2) * (p%n + 2) + row) * (p%n + 2) + column
   end function place
 
-  ! A row of C lies together, a column is one cell of each row, here and there.
+  ! The cells of a row of C are contiguous; a column has one cell in each row, on both ranks.
   logical function is_row(side)
     integer, intent(in) :: side
     is_row = side == up .or. side == down

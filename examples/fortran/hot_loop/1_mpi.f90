@@ -1,4 +1,4 @@
-! Stage 1: a halo exchange by MPI alone, as a program has it before it knows Sennit.
+! Stage 1: a halo exchange by MPI only, as in a program without Sennit.
 !     mpirun -n 4 1_mpi
 program stage
   use field

@@ -1,4 +1,4 @@
-! Stage 3: everything goes by plans; the rows with the datatype that they had for MPI.
+! Stage 3: plans exchange everything; the rows use the datatype that they had for MPI.
 !     mpirun -n 4 3_all
 program stage
   use field

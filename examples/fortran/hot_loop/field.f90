@@ -1,5 +1,5 @@
-! What the stages in this folder share: a plate with a warm edge, cut into parts for a grid of ranks, one step of the computation,
-! and a comparison with the whole plate computed by one rank. Nothing here is changed from stage to stage.
+! Shared by the stages in this folder: a plate with a warm edge, cut into parts for a grid of ranks, one step of the computation,
+! and a comparison with the whole plate computed by one rank. It is the same in every stage.
 module field
   use mpi_f08
   implicit none
@@ -9,7 +9,8 @@ module field
   integer :: up, down, left, right          ! neighbours, or MPI_PROC_NULL
   integer :: rows, columns                  ! of this rank's part
   integer :: first_row, first_column        ! cells of the plate before it
-  ! The part, with one more cell all around. Both values of a cell, the one before a step and the one after it, take turns.
+  ! The part, with one more cell on each side. The two states take turns: one has the values before a step, the other those after
+  ! it.
   real(dp), allocatable, target, asynchronous :: u(:, :, :)
   type(MPI_Datatype) :: row                 ! a row of the part, without the corners
 contains

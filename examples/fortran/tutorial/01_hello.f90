@@ -1,4 +1,4 @@
-! Step 1 of the tutorial: become a rank, say which, leave.
+! Step 1 of the tutorial: start as a rank, print its number, end.
 !     sennit run -n 4 01_hello
 program hello
   use sennit

@@ -1,4 +1,4 @@
-! Step 2 of the tutorial: what a call says when it cannot do what it was asked.
+! Step 2 of the tutorial: the errors of a call that fails.
 !     sennit run -n 4 02_errors
 program errors
   use iso_c_binding
@@ -7,7 +7,7 @@ program errors
   type(sennit_gptr) :: box, too_far
   integer(c_int) :: number, status
 
-  call sennit_init() ! without stat: an error would end the program and say why
+  call sennit_init() ! without stat: an error would end the program with its reason
   if (sennit_rank() == 0) then
     call sennit_alloc_local(c_sizeof(number), 0, 0, box)
     number = 42

@@ -17,7 +17,7 @@ program memory
   ! Eight numbers on every rank. All ranks call this together.
   call sennit_alloc(SENNIT_TEAM_WORLD, count * bytes, 0, 0, row)
 
-  ! This rank's piece is ordinary memory, zeroed. Here it is an array from 0 on.
+  ! This rank's piece is ordinary memory, zeroed. Here it is an array with lower bound 0.
   call sennit_pointer(row, mine, [count], lower=[0])
   mine = mine + [(100 * rank + i, i = 0, count - 1)]
 

@@ -1,4 +1,4 @@
-! Step 4 of the tutorial: write into another rank's memory, and know that it has come.
+! Step 4 of the tutorial: write into another rank's memory, and know when the data has arrived.
 !     sennit run -n 4 04_put
 program put
   use iso_c_binding

@@ -1,4 +1,4 @@
-! Step 5 of the tutorial: read from another rank's memory, which takes no part in it.
+! Step 5 of the tutorial: read another rank's memory, without a call by that rank.
 !     sennit run -n 4 05_get
 program get
   use iso_c_binding
@@ -27,6 +27,6 @@ program get
     call must_be(total == (size - 1) * size * (2 * size - 1) / 6, 'the sum of the squares')
     print '(a,i0)', 'rank 0 gathered squares with the sum ', total
   end if
-  call sennit_free(box) ! waits for all, so nobody's box goes while rank 0 reads it
+  call sennit_free(box) ! waits for all: no rank frees its box while rank 0 reads it
   call sennit_finalize()
 end program get

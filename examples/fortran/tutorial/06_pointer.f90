@@ -29,7 +29,7 @@ program pointers
 
 contains
 
-  ! The sum of a row that some rank owns: in place where loads reach it, else from a copy.
+  ! The sum of a row of some rank: in place if loads reach it, otherwise from a copy.
   function sum_of(row, owner) result(total)
     type(sennit_gptr), intent(in) :: row
     integer, intent(in) :: owner

@@ -1,4 +1,4 @@
-! Step 7 of the tutorial: several transfers under way at once, and work meanwhile.
+! Step 7 of the tutorial: several transfers at the same time, and work meanwhile.
 !     sennit run -n 4 07_requests
 program requests_example
   use iso_c_binding
@@ -6,9 +6,9 @@ program requests_example
   use sennit
   implicit none
   integer, parameter :: count = 1000, bytes = 8
-  type(sennit_gptr) :: rows, from_left, from_right ! what comes from the left, what comes from the right
+  type(sennit_gptr) :: rows, from_left, from_right ! a row from the left, a row from the right
   type(sennit_request) :: requests(2)
-  real(c_double), asynchronous :: mine(count) ! the compiler knows that calls of others use it
+  real(c_double), asynchronous :: mine(count) ! tells the compiler that calls may use it later
   real(c_double), pointer :: came(:)
   real(c_double) :: work_done
   integer :: rank, size, right, left
@@ -32,10 +32,10 @@ program requests_example
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   call sennit_pointer(rows, came, [2 * count])
   call must_be(nint(came(count)) == left .and. nint(came(count + 1)) == right, 'both rows have come')
-  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! all have looked
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! all ranks have checked
 
   mine = -rank
-  ! The same without requests: the barrier completes what this rank has under way.
+  ! The same without requests: the barrier completes this rank's operations.
   call sennit_put_nbi(sennit_gptr_at(from_left, right), mine, count * bytes)
   call sennit_put_nbi(sennit_gptr_at(from_right, left), mine, count * bytes)
   work_done = work_done + work()

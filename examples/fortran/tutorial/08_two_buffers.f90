@@ -58,7 +58,7 @@ contains
     end do
   end subroutine compute
 
-  ! The whole rod by one rank alone, to compare with. An even number of steps ends in the first state.
+  ! The whole rod by one rank alone, for comparison. An even number of steps ends in the first state.
   subroutine alone(rod)
     real(dp), contiguous, intent(out) :: rod(0:)
     real(dp) :: other(0:ubound(rod, 1))

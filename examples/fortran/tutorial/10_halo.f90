@@ -1,7 +1,7 @@
 ! Step 10 of the tutorial: heat on a plate, each rank a block with a halo around it.
 !     sennit run -n 4 10_halo
-! Columns of a block lie together, rows do not: they go by a strided put. The largest change of a step is known to all by an
-! allreduce. Every 20 steps; it ends when little changes.
+! Columns of a block are contiguous, rows are not: a strided put sends them. Every 20 steps an allreduce tells all ranks the
+! largest change of a step; the program ends when it is small.
 program halo
   use iso_c_binding
   use must
@@ -32,7 +32,7 @@ program halo
     if (modulo(step, 20) == 0) then
       call sennit_allreduce(grid, sennit_in_place, change, sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_MAX), SENNIT_FOREVER)
     else
-      change = 1 ! this rank's alone says nothing
+      change = 1 ! not small: only the allreduce decides
     end if
   end do
   call must_be(step < most_steps, 'it ends')
@@ -67,7 +67,7 @@ contains
     end do
   end subroutine open_block
 
-  ! A cell of the block of a neighbour.
+  ! A cell of a neighbour's block.
   function cell(now, rank, row, column) result(place)
     type(state), intent(in) :: now
     integer, intent(in) :: rank, row, column
@@ -75,7 +75,7 @@ contains
     place = sennit_gptr_add(sennit_gptr_at(now%place, rank), (column * (n + 2) + row) * bytes)
   end function cell
 
-  ! The edges of this rank's cells go into the halos of its neighbours.
+  ! Puts the edges of this rank's cells into the halos of its neighbours.
   subroutine exchange(now)
     type(state), intent(in) :: now
     type(sennit_box) :: row
