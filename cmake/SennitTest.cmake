@@ -80,7 +80,7 @@ if(EXISTS "${SENNIT_TEST_LAUNCHER}")
     set(SENNIT_RUN "${SENNIT_TEST_LAUNCHER}")
 endif()
 
-# Sets `out` to whether test `name` with this NOT_UNDER list is left out of the present tree, and notes it for
+# Sets `out` to whether test `name` with this NOT_UNDER list is left out of the current tree, and notes it for
 # sennit_write_left_out().
 function(sennit_test_left_out out name not_under)
     set(${out} OFF PARENT_SCOPE)

@@ -40,7 +40,7 @@ int main(void) {
     must(sennit_put_strided_nbi(
         sennit_gptr_add(regions[left].gptr, sizeof(double) * (kColumns - 1)), &matrix[1], &column));
     must(sennit_put_strided_nbi(regions[right].gptr, &matrix[kColumns - 2], &column));
-    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* completes the puts of all */
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* completes the puts of all ranks */
 
     for (int row = 0; row < kRows; ++row) {
         const double *r = &matrix[row * kColumns];

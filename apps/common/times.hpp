@@ -1,5 +1,4 @@
-// Where a rank's time went: totals, and the median of a step, which a step in which the rank was
-// interrupted does not move.
+// A rank's time: totals, and the median of a step, which a step with an interruption does not move.
 #pragma once
 
 #include <chrono>
@@ -39,8 +38,8 @@ struct Phase {
     }
 };
 
-// How long `iterations` took that are done in some batches, one after the other: all of them, and
-// one of the median batch, which a few interruptions do not move.
+// The time of `iterations` that are done in some batches, one after another: of all of them, and of
+// one iteration in the median batch, which a few interruptions do not move.
 struct BatchTimes {
     std::int64_t total_ns = 0;
     double median_iteration_ns = 0;

@@ -26,7 +26,7 @@ using Setter = std::function<void(Options &, const std::string &)>;
 
 struct Setting {
     const char *name;
-    const char *value;  // the placeholder for the value in --help; null for a switch
+    const char *value;  // the word for the value in --help; null for a switch
     const char *help;
     Setter set;
 };

@@ -73,7 +73,7 @@ class Product final : public Kernel {
     std::size_t height_, inner_, width_;  // rows of a panel of A, its columns, columns of one of B
     int run_ = 0;
     std::vector<double> expected_;  // by rows
-    double bound_ = 0, error_ = 0;  // of the norm of what differs, and the largest that was found
+    double bound_ = 0, error_ = 0;  // limit of the norm of the difference; largest norm so far
 };
 
 }  // namespace kernels

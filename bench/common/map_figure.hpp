@@ -10,7 +10,7 @@
 
 namespace sennit::bench {
 
-// The reason of what was left out because --seconds had passed.
+// The reason for parts that were left out because --seconds had passed.
 inline constexpr const char *kOverBudget = "over the budget of time";
 
 struct MapFigure {

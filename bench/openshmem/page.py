@@ -21,7 +21,7 @@ NAMES = {OURS: "Sennit", "openmpi": "Open MPI", "openmpi-basic": "Open MPI, scol
 MAIN_NAMES = (OURS, "openmpi", "sos")  # the others have the same command with a setting or with other cases
 SHOWN_BYTES = (8, 4096, 1 << 20)  # the files have more sizes
 NOT_SHOWN = ("inc", "fetch", "set", "swap", "put_nbi", "team_fcollect", "team_alltoall", "team_max")  # close to others, in the files
-# (what, cases)
+# Groups of cases: on one word, by size, collective.
 WORDS = ("p", "g", "p_wait", "fetch_add", "add", "inc", "fetch", "set", "swap", "compare_swap", "p_static", "fetch_add_static")
 ONE_WORD = (*WORDS, "bare_store", "bare_fetch_add")
 SIZED = ("put", "get", "put_nbi", "put_quiet", "put_flag_wait", "put_signal_wait")

@@ -28,7 +28,7 @@ struct MapOptions {
     std::vector<int> cores;    // one processor of each core; at once, rank i runs on the i-th
     std::vector<std::string> ways;
     std::size_t pairs = 0;                 // number of pairs to measure; 0: all
-    std::vector<MapTransfer> setup_pairs;  // whose set-up is measured
+    std::vector<MapTransfer> setup_pairs;  // the pairs with a measured set-up
     bool has_flag = false;
     std::vector<MapGroup> groups;
     std::uint64_t pool_bytes = 0;  // at once: the most memory of fresh buffers

@@ -156,7 +156,7 @@ contains
     integer(c_int64_t), value :: provider_code
     integer(c_int) :: same
     type(c_ptr) :: name
-    name = c_loc(operation)  ! not as the argument: see generator/calls.py
+    name = c_loc(operation)  ! not as the argument: generator/calls.py has the reason
     same = sennit_report(status, name, text, provider_code)
   end function sennit_error_report
 
@@ -566,7 +566,7 @@ contains
       if (c_associated(registered, array)) return
       text = 'the region does not begin at this array: a copy or another array was registered'
     end if
-    name = c_loc(operation)  ! not as the argument: see generator/calls.py
+    name = c_loc(operation)  ! not as the argument: generator/calls.py has the reason
     call sennit_end_of_call(sennit_report(SENNIT_ERR_ARG, name, trim(text)), stat)
   end subroutine check_region
 

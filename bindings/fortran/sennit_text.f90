@@ -174,7 +174,7 @@ contains
     character(*), intent(in) :: text
     integer(c_int) :: same
     type(c_ptr) :: operation
-    operation = c_loc(pointer_name)  ! not as the argument: see generator/calls.py
+    operation = c_loc(pointer_name)  ! not as the argument: generator/calls.py has the reason
     same = sennit_report(status, operation, text)
   end function refuse_pointer
 

@@ -1,5 +1,5 @@
-! The calls of ZCom by their own names: rank 0 hands a number to every other rank without a copy, and gets one back. What
-! zcom_pair.c does. The buffers are arrays of the program.
+! The calls of ZCom with their own names, as in zcom_pair.c: rank 0 hands a number to every other rank without a copy,
+! and gets one back. The buffers are arrays of the program.
 !     mpirun -n 4 zcom_pair
 program zcom_pair
   use iso_c_binding
@@ -26,7 +26,7 @@ program zcom_pair
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! Everybody but the caller itself.
+  ! All ranks except the caller.
   count = ranks - 1
   allocate (own(elements, count), sizes(count), buffers(count), attached(count), ids(count))
   targets = [(merge(i - 1, i, i <= rank), i = 1, count)]

@@ -69,8 +69,8 @@ void side_requests(const double row[PAIR_COUNT], int left, int right, double cam
     MPI_Rput(row, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, win, &requests[0]);
     MPI_Rput(row, n, MPI_DOUBLE, left, n, n, MPI_DOUBLE, win, &requests[1]);
     MPI_Waitall(2, requests, statuses); /* `row` may be changed */
-    MPI_Win_flush_all(win);             /* the rows are there */
-    MPI_Barrier(MPI_COMM_WORLD);        /* everyone's are */
+    MPI_Win_flush_all(win);             /* the rows have arrived */
+    MPI_Barrier(MPI_COMM_WORLD);        /* those of all ranks have arrived */
     MPI_Win_sync(win);
     for (int i = 0; i < 2 * n; ++i)
         came[i] = rows[i];

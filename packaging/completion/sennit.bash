@@ -1,7 +1,7 @@
 # Completion of the command sennit for bash, and for zsh after `autoload -U bashcompinit; bashcompinit`. It asks the called program
 # for its help, so it offers exactly the words that this program accepts.
 
-# The first column of a line of help: names, and the placeholder of a value.
+# The first column of a line of help: names, and the word for a value.
 _sennit_left() {
     local line=$1
     if [[ "${line:29:1}" == " " ]]; then line=${line:0:29}; fi
@@ -25,7 +25,7 @@ _sennit_commands() {
     done <<< "$1"
 }
 
-# The options of a help text, one per line, each followed by the placeholder of its value.
+# The options of a help text, one per line, each followed by the word for its value.
 _sennit_options() {
     local line names value is_list=no
     while IFS= read -r line; do
