@@ -140,6 +140,14 @@ class ManTest(unittest.TestCase):
             self.assertIn(phrase, page)
             self.assertIsNone(lost(words_of(header.comment), words_of(page)), name)
 
+    # Broken by pages that only C programs can use.
+    def test_the_page_of_a_call_has_its_signature_in_fortran(self):
+        for name, words in {"sennit_put": "subroutine sennit_put(destination, source, bytes, stat)",
+                            "sennit_signal_wait": "subroutine sennit_signal_wait(signal, timeout_ns, stat)",
+                            "sennit_rank": "function sennit_rank() result(value)"}.items():
+            section = read(f"man3/{name}.3").partition(".SH FORTRAN")[2].partition(".SH DESCRIPTION")[0]
+            self.assertIn(words, section, name)
+
     def test_errors_are_a_list_of_names_and_meanings(self):
         for name, listed in {"sennit_alloc": ["NOMEM", "memory, the"], "sennit_wait": ["TIMEOUT", "the timeout has passed; the wait may be repeated"],
                              "sennit_put_notify": ["RANGE", "it leaves the block"]}.items():

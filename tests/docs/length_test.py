@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""Checks that the README fits three screens and that docs/ stays short.
+
+    tests/docs/length_test.py PROJECT
+
+Would break: a section of the README that belongs to a page, a page that repeats its neighbour.
+"""
+import subprocess
+import sys
+from pathlib import Path
+
+README_LINES = 150  # three screens of 50 lines
+DOCS_WORDS = 65500  # without the pages that the build makes
+
+
+def main():
+    project = Path(sys.argv[1])
+    lines = len((project / "README.md").read_text(encoding="utf-8").splitlines())
+    listed = subprocess.run(["git", "-C", project, "ls-files", "-z", "docs"], capture_output=True, text=True, check=False).stdout
+    pages = [project / name for name in listed.split("\0") if name.endswith(".md")] or sorted(project.glob("docs/**/*.md"))
+    words = sum(len(page.read_text(encoding="utf-8").split()) for page in pages if page.exists())
+    print(f"README.md: {lines} lines, at most {README_LINES}; docs: {len(pages)} pages, {words} words, at most {DOCS_WORDS}")
+    return 0 if pages and 0 < lines <= README_LINES and 0 < words <= DOCS_WORDS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
