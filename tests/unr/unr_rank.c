@@ -50,12 +50,18 @@ static void ping_pong(int rank) {
         unr_blk_part_rdma_plan(send_blk, UNR_NO_SIGNAL, 0, size, rmt_blk, rmt_sig, 0,
                                URU_TRANSFER_TYPE_DMA_PUT, &plan);
         for (int i = 0; i < ITERS; ++i) {
-            memset(send_buf, 2 * i + rank, size);
-            if (rank == 0) unr_plan_start(plan);
+            /* A message shows that the one before it has arrived, so its buffer may be changed. */
+            if (rank == 0) {
+                memset(send_buf, 2 * i, size);
+                unr_plan_start(plan);
+            }
             unr_sig_wait(recv_sig);
             check(recv_buf, size, 2 * i + 1 - rank, "ping-pong");
             unr_sig_reset(recv_sig);
-            if (rank == 1) unr_plan_start(plan);
+            if (rank == 1) {
+                memset(send_buf, 2 * i + 1, size);
+                unr_plan_start(plan);
+            }
         }
         unr_plan_destroy(plan);
     }
