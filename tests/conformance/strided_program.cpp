@@ -4,6 +4,8 @@
 #include <limits>
 #include <memory>
 
+#include "page_bytes.hpp"
+
 namespace conformance {
 namespace {
 
@@ -145,7 +147,7 @@ class Program {
 
     Ranks &test_;
     std::vector<Memory> memories_;
-    std::vector<std::uint8_t> own_private_;
+    PageBytes own_private_;
     sennit_gptr segment_ = SENNIT_GPTR_NULL;
     sennit_region region_ = SENNIT_REGION_NULL;
     std::uint64_t steps_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "page_bytes.hpp"
 #include "signals.hpp"
 
 using namespace conformance;
@@ -28,8 +29,8 @@ void bad(Ranks &test, uru_status_t status, uru_status_t wanted = URU_STATUS_ERRO
 // signals of all ranks.
 struct Unr {
     Ranks &test;
-    std::vector<std::uint8_t> out = std::vector<std::uint8_t>(kBytes);
-    std::vector<std::uint8_t> in = std::vector<std::uint8_t>(kBytes);
+    PageBytes out = PageBytes(kBytes);
+    PageBytes in = PageBytes(kBytes);
     unr_mem_h out_mem = SENNIT_REGION_NULL;
     unr_mem_h in_mem = SENNIT_REGION_NULL;
     unr_sig_h sent = UNR_NO_SIGNAL;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cuts connections of a job on two made-up nodes again and again while the conformance suite runs in it.
 
-    cut_test.py SENNIT RANKS SUITE WORD...
+    cut_test.py SENNIT RANKS [--limit SECONDS] SUITE WORD...
 
 Both ends of a connection get a reset, as from a network that has lost its state. Every test must pass: nothing is lost, nothing
 arrives twice, and no old data overwrites new data. Without it: a path that repeats transfers which may still arrive passes all
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-LIMIT_S = 60
+LIMIT_S = 60  # of the job, without --limit
 PAUSE_S = 0.02
 SKIPPED = 77
 
@@ -46,14 +46,18 @@ def children_of(process):
 
 def main():
     sennit, ranks, *suite = sys.argv[1:]
+    limit_s = LIMIT_S
+    if suite[0] == "--limit":
+        limit_s = int(suite[1])
+        del suite[:2]
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
     log = tempfile.TemporaryFile("w+")
-    job = subprocess.Popen([sennit, "run", "-n", ranks, "--nodes", "2", "--timeout", str(LIMIT_S), *suite],
+    job = subprocess.Popen([sennit, "run", "-n", ranks, "--nodes", "2", "--timeout", str(limit_s), *suite],
                            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                            env={**os.environ, "SENNIT_LOG": "info"})
     cut = 0
-    end = time.monotonic() + LIMIT_S
+    end = time.monotonic() + limit_s
     while job.poll() is None and time.monotonic() < end:
         ends = connections(children_of(job.pid))
         if ends:
