@@ -154,6 +154,7 @@ void poll_hook(void *engine) {
 }
 
 sennit_status fill_paths(Engine &engine) {
+    constexpr std::uint64_t kBulkPieces = 8;  // Traits::bulk_bytes if a transport does not set it
     Rank &rank = *engine.rank;
     for (int peer = 0; peer < engine.size; ++peer) {
         transport::Transport *const transport = path::message_transport_of(rank, peer);
@@ -166,6 +167,8 @@ sennit_status fill_paths(Engine &engine) {
         path->rails = traits.rails < kRails ? traits.rails : kRails;
         path->keeps_order = traits.ordered && path->rails == 1;
         path->max_piece_bytes = traits.max_piece_bytes;
+        path->bulk_bytes =
+            traits.bulk_bytes != 0 ? traits.bulk_bytes : kBulkPieces * traits.max_piece_bytes;
         path->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
         if (path->task_bytes != 0)
             path->payload_bytes =

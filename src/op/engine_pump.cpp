@@ -308,7 +308,7 @@ bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
 // Whether later operations may overtake the record, which would delay them. Not with ordered puts.
 bool is_bulk(const MessagePath &path, const OperationRecord &record) {
     return !path.keeps_order && record.direction == Direction::put && record.layout == nullptr &&
-           record.bytes > kBulkPieces * path.max_piece_bytes;
+           record.bytes > path.bulk_bytes;
 }
 
 bool pump_pending(Engine &engine, PeerQueue &queue) {
@@ -327,8 +327,10 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
 
 bool may_cut_bulk(const PeerQueue &queue) {
     const OperationRecord *const record = queue.bulk.first();
-    return record != nullptr && record->open < kBulkOut * queue.path->rails &&
-           !waits_for_data(*record);
+    if (record == nullptr || waits_for_data(*record)) return false;
+    const MessagePath &path = *queue.path;
+    return record->open == 0 ||
+           (record->open + 1) * record->piece_bytes <= path.bulk_bytes * path.rails;
 }
 
 // Released events and bulk records that cannot be submitted do not stop the others.

@@ -18,8 +18,6 @@ inline constexpr unsigned kMessagePaths = 4;
 inline constexpr unsigned kRails = 64;  // further rails are not used
 inline constexpr int kSubmitsPerProgress = 64;
 inline constexpr std::uint32_t kPiecesPerRecord = 64;  // most open pieces of a record
-inline constexpr std::uint64_t kBulkPieces = 8;  // contiguous puts of more pieces may be overtaken
-inline constexpr std::uint32_t kBulkOut = 8;     // most open pieces of a bulk record per rail
 // Operations of at least this size use all rails.
 inline constexpr std::uint64_t kSharedFromBytes = 524288;
 inline constexpr std::uint64_t kSpreadFromBytes = 16384;  // smaller operations use the home rail
@@ -34,6 +32,7 @@ struct MessagePath {
     unsigned rails = 1;
     bool keeps_order = false;  // puts to one peer arrive in order
     std::uint64_t max_piece_bytes = 0;
+    std::uint64_t bulk_bytes = 0;     // Traits::bulk_bytes
     std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
     std::uint64_t payload_bytes = 0;  // of an event's task
     std::uint64_t eager_bytes = 0;    // of an event's contiguous data

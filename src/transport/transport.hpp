@@ -84,6 +84,8 @@ struct Traits {
                                     // its sender; 0: the library chooses
     bool yields = false;            // progress() yields the processor while other ranks wait for it
     bool in_software = false;       // the owner's processor executes each put
+    std::size_t bulk_bytes = 0;  // later operations may overtake a contiguous put longer than this;
+                                 // at most so many of its bytes are open per rail; 0: eight pieces
 
     bool is_message() const { return !load_store && !immediate; }
 };

@@ -117,7 +117,7 @@ TEST_F(EngineTest, a_long_put_has_few_pieces_out_and_lets_others_pass) {
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 512, 8 * 64), SENNIT_OK);
     std::vector<std::uint64_t> expected;
-    for (std::uint64_t piece = 0; piece < op::kBulkOut; ++piece)
+    for (std::uint64_t piece = 0; piece < 8; ++piece)
         expected.push_back(1024 + 64 * piece);
     expected.push_back(0);
     for (std::uint64_t piece = 0; piece < 8; ++piece)
@@ -129,6 +129,19 @@ TEST_F(EngineTest, a_long_put_has_few_pieces_out_and_lets_others_pass) {
     EXPECT_EQ(offsets.size(), 2 * 20 + 9u);
     std::sort(offsets.begin(), offsets.end());
     EXPECT_EQ(std::unique(offsets.begin(), offsets.end()), offsets.end());
+    expect_sound();
+}
+
+TEST_F(EngineTest, a_transport_sets_how_many_bytes_of_a_long_put_are_out) {
+    fake.fake.max_piece_bytes = 64;
+    fake.fake.bulk_bytes = 128;
+    start();
+    EXPECT_EQ(put_nbi(1, 1024, 3 * 64), SENNIT_OK);
+    EXPECT_EQ(put_nbi(1, 0, 2 * 64), SENNIT_OK);
+    EXPECT_THAT(seen_offsets(), testing::ElementsAre(1024, 1088, 0, 64));
+    fake.complete_in_progress = true;
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    EXPECT_THAT(seen_offsets(), testing::ElementsAre(1024, 1088, 0, 64, 1152));
     expect_sound();
 }
 

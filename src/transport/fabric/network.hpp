@@ -395,11 +395,11 @@ class Network final : public Transport {
                    .ordered = false,  // failed operations are repeated after later ones
                    .rails = 1,
                    .event_bits = 0,
-                   // Two pieces in flight keep both ends of a connection busy; one does not.
-                   .max_piece_bytes = std::size_t{512} << 10,
+                   .max_piece_bytes = std::size_t{4} << 20,
                    .private_memory = true,
                    .task_bytes = kMostTaskBytes,
-                   .payload_bytes = kShortPayloadBytes};
+                   .payload_bytes = kShortPayloadBytes,
+                   .bulk_bytes = std::size_t{4} << 20};
     Settings settings_;
     Interfaces interfaces_;
     Interfaces watched_;  // interfaces for the watch, if interfaces_ have no IPv4 addresses
