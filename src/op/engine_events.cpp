@@ -46,7 +46,7 @@ void engine_read_events(Rank &rank) {
 
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes) {
     const MutexLock locked(rank.engine->lock);
-    return piece_bytes_of(*path_to(*rank.engine, peer), peer, bytes);
+    return piece_bytes_of(*path_to(*rank.engine, peer), peer, bytes, Direction::put);
 }
 
 bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form) {
@@ -55,7 +55,8 @@ bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form
     if (queue.closing == nullptr) return false;
     const bool is_alone = form.parts == 0;
     record->piece_bytes =
-        is_alone ? piece_bytes_of(*queue.path, record->peer, record->bytes) : form.piece_bytes;
+        is_alone ? piece_bytes_of(*queue.path, record->peer, record->bytes, Direction::put)
+                 : form.piece_bytes;
     const std::uint64_t pieces = piece_count(record->layout, record->bytes, record->piece_bytes);
     const std::uint64_t parts =
         is_alone ? std::min<std::uint64_t>(pieces, form.most_parts) : pieces;

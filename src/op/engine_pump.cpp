@@ -328,9 +328,9 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
 bool may_cut_bulk(const PeerQueue &queue) {
     const OperationRecord *const record = queue.bulk.first();
     if (record == nullptr || waits_for_data(*record)) return false;
-    const MessagePath &path = *queue.path;
+    const std::uint64_t next = std::min(record->piece_bytes, record->bytes - record->cut);
     return record->open == 0 ||
-           (record->open + 1) * record->piece_bytes <= path.bulk_bytes * path.rails;
+           record->open * record->piece_bytes + next <= queue.path->bulk_bytes * queue.path->rails;
 }
 
 // Released events and bulk records that cannot be submitted do not stop the others.
@@ -385,7 +385,8 @@ void enqueue(Engine &engine, OperationRecord *record) {
     if (record->piece_bytes == 0 && record->payload_bytes != 0) record->piece_bytes = record->bytes;
     if (record->piece_bytes == 0)
         record->piece_bytes =
-            is_task ? path.task_bytes : piece_bytes_of(path, record->peer, record->bytes);
+            is_task ? path.task_bytes
+                    : piece_bytes_of(path, record->peer, record->bytes, record->direction);
     if (is_task) count_task(queue, *record);
     if (changes(*record) && queue.next_put_is_barrier) {
         record->barrier_put = true;

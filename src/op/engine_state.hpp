@@ -196,7 +196,7 @@ void note_returned(MessagePath &path, const OperationPiece &piece);
 // For Operation::completed.
 void piece_completed(transport::Operation *operation, sennit_status status);
 // The length of the pieces of a transfer.
-std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes);
+std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes, Direction direction);
 
 // Appends a new record to its peer's queue.
 void enqueue(Engine &engine, OperationRecord *record);

@@ -132,9 +132,14 @@ Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
     return Submit::failed;
 }
 
-std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes) {
-    if (bytes < kSharedFromBytes || path.rails == 1) return path.max_piece_bytes;
-    return std::min(path.max_piece_bytes, share_of(path.loads, usable_rails(path, peer), bytes));
+std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes,
+                             Direction direction) {
+    std::uint64_t most = path.max_piece_bytes;
+    // Two pieces of a bulk put are open, so that the rail is busy until an answer comes.
+    if (direction == Direction::put && bytes > path.bulk_bytes)
+        most = std::min(most, path.bulk_bytes / 2);
+    if (bytes < kSharedFromBytes || path.rails == 1) return most;
+    return share_of(path.loads, usable_rails(path, peer), bytes, most);
 }
 
 }  // namespace sennit::op

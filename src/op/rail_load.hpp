@@ -93,12 +93,14 @@ inline bool is_sooner(const RailLoad &a, const RailLoad &b, std::uint64_t bytes)
     return by_a * b.rate < by_b * a.rate;
 }
 
-// The length of the pieces of a large operation on the rails in `usable`. Rails of similar speed
-// get one piece each; otherwise there are enough pieces to give each rail its share.
-inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64_t bytes) {
+// The length of the pieces of a large operation on the rails in `usable`, up to `most`. Rails of
+// similar speed get equal parts; otherwise there are enough pieces to give each rail its share.
+inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64_t bytes,
+                              std::uint64_t most) {
     constexpr double kAlike = 1.5;
     constexpr std::uint64_t kPiecesForEach = 8;
     constexpr std::uint64_t kShortest = 131072;
+    constexpr std::uint64_t kLongest = 524288;  // else bulk puts have too few open pieces to divide
     const auto rails = static_cast<std::uint64_t>(std::max(std::popcount(usable), 1));
     std::int64_t latest_ns = 0;
     for (std::uint64_t left = usable; left != 0; left &= left - 1)
@@ -115,9 +117,12 @@ inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64
         fastest = std::max(fastest, rate);
     }
     const bool is_even = fastest <= kAlike * slowest;
-    const std::uint64_t pieces = is_even ? rails : rails * kPiecesForEach;
-    const std::uint64_t share = ((bytes + pieces - 1) / pieces + 63) & ~std::uint64_t{63};
-    return is_even ? share : std::max(share, kShortest);
+    const auto part = [](std::uint64_t of, std::uint64_t count) {
+        return (of + count - 1) / count;
+    };
+    const std::uint64_t for_each = is_even ? part(part(bytes, rails), most) : kPiecesForEach;
+    const std::uint64_t share = (part(bytes, rails * for_each) + 63) & ~std::uint64_t{63};
+    return std::min(most, is_even ? share : std::clamp(share, kShortest, kLongest));
 }
 
 }  // namespace sennit::op

@@ -12,6 +12,8 @@
 namespace sennit::test {
 namespace {
 
+constexpr std::uint64_t kMost = 1 << 30;
+
 // The rate of all rails in bytes per nanosecond, for operations one after the other; the first few
 // do not count, because the rates are unknown.
 double rate_over(const std::vector<double> &rails, std::uint64_t bytes) {
@@ -22,7 +24,7 @@ double rate_over(const std::vector<double> &rails, std::uint64_t bytes) {
     std::int64_t now = 1;
     std::int64_t counted = 0;
     for (int operation = 0; operation < kOperations; ++operation) {
-        const std::uint64_t piece = op::share_of(loads.data(), usable, bytes);
+        const std::uint64_t piece = op::share_of(loads.data(), usable, bytes, kMost);
         std::vector<std::vector<std::uint64_t>> parts(rails.size());
         for (std::uint64_t cut = 0; cut < bytes; cut += piece) {
             const std::uint64_t part = std::min(piece, bytes - cut);
@@ -62,13 +64,23 @@ TEST(rail_load, rails_get_parts_in_proportion_to_what_they_do) {
 
 TEST(rail_load, equal_rails_get_one_piece_each) {
     op::RailLoad loads[3];
-    EXPECT_EQ(op::share_of(loads, 7, 3 << 20), 1u << 20);
+    EXPECT_EQ(op::share_of(loads, 7, 3 << 20, kMost), 1u << 20);
     for (op::RailLoad &load : loads)
         load.rate = 2;
-    EXPECT_EQ(op::share_of(loads, 7, 3 << 20), 1u << 20);
+    EXPECT_EQ(op::share_of(loads, 7, 3 << 20, kMost), 1u << 20);
     loads[1].rate = 1;
-    EXPECT_EQ(op::share_of(loads, 7, 6 << 20), 6u * (1 << 20) / 24);
-    EXPECT_EQ(op::share_of(loads, 5, 6 << 20), 3u << 20) << "a slow rail that is not usable";
+    EXPECT_EQ(op::share_of(loads, 7, 6 << 20, kMost), 6u * (1 << 20) / 24);
+    EXPECT_EQ(op::share_of(loads, 5, 6 << 20, kMost), 3u << 20) << "a slow rail that is not usable";
+}
+
+TEST(rail_load, equal_rails_get_equal_parts_even_if_each_has_several) {
+    op::RailLoad loads[4];
+    EXPECT_EQ(op::share_of(loads, 3, 12 << 20, 4 << 20), 3u << 20);
+    EXPECT_EQ(op::share_of(loads, 15, 20 << 20, 4 << 20), 5u << 19);
+    EXPECT_EQ(op::share_of(loads, 3, (8 << 20) + 2, 4 << 20), (2u << 20) + 64);
+    loads[0].rate = 1;
+    loads[1].rate = 3;
+    EXPECT_EQ(op::share_of(loads, 3, 1 << 30, 4 << 20), 1u << 19);
 }
 
 // Two rails for operations of 1 MiB: one part each, or more.
@@ -77,7 +89,7 @@ class Shared {
     // Each part takes its time at `rates`. Returns whether the operation has equal parts.
     bool is_divided_evenly(const double (&rates)[2]) {
         constexpr std::uint64_t kBytes = 1 << 20;
-        const bool is_even = op::share_of(m_loads, 3, kBytes) == kBytes / 2;
+        const bool is_even = op::share_of(m_loads, 3, kBytes, kMost) == kBytes / 2;
         for (int rail = 0; rail < 2; ++rail) {
             op::note_submitted(m_loads[rail], kBytes / 2, m_now);
             op::note_done(m_loads[rail], kBytes / 2, true,
@@ -121,10 +133,10 @@ TEST(rail_load, a_rail_that_had_nothing_to_do_while_others_had_is_tried_again) {
     loads[0].since_ns = 10'000'000'000;
     loads[1].rate = 0.001;
     loads[1].since_ns = 9'000'000'000;
-    (void)op::share_of(loads, 3, 1 << 24);
+    (void)op::share_of(loads, 3, 1 << 24, kMost);
     EXPECT_GT(loads[1].rate, 0) << "a second ago it was slow";
     loads[1].since_ns = 7'000'000'000;
-    EXPECT_EQ(op::share_of(loads, 3, 1 << 24), 1u << 23);
+    EXPECT_EQ(op::share_of(loads, 3, 1 << 24, kMost), 1u << 23);
     EXPECT_EQ(loads[1].rate, 0);
 }
 
