@@ -1,6 +1,7 @@
-/* A page of a region that its owner unmapped without sennit_deregister: a put to the page fails
- * for good, and puts beside it at the same time arrive. Two ranks on two nodes. Broken by a path
- * that counts failures against neighbours: they fail with the connection each time. */
+/* Pages of a region that its owner unmapped without sennit_deregister: puts to them fail for good,
+ * and puts beside them at the same time arrive. Two ranks on two nodes; argument: number of such
+ * pages. Broken by a path that counts failures against neighbours: they fail with the connection
+ * each time. */
 #include <sennit/sennit.h>
 
 #include <stdio.h>
@@ -8,9 +9,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, PIECE = 1 << 20, PIECES = 8, WITH_HOLE = 5 };
+enum { PAGE = 4096, PIECE = 1 << 20, PIECES = 11, FIRST_HOLE = 1 };
 /* Far into the piece: the provider copies the start of a message itself and would crash there. */
-enum { HOLE = WITH_HOLE * PIECE + 700 * 1024 };
+enum { HOLE = 700 * 1024 };
+
+static int holes;
+
+static int has_hole(int piece) {
+    return piece >= FIRST_HOLE && piece < FIRST_HOLE + holes;
+}
 
 static void must(int good, const char *what) {
     if (good) return;
@@ -18,7 +25,8 @@ static void must(int good, const char *what) {
     exit(1);
 }
 
-int main(void) {
+int main(int count, char **words) {
+    holes = count > 1 ? atoi(words[1]) : 1;
     must(sennit_init(NULL) == SENNIT_OK, "init");
     const int self = sennit_rank();
     char *memory =
@@ -30,7 +38,8 @@ int main(void) {
     must(
         sennit_broadcast(SENNIT_TEAM_WORLD, 1, &region, sizeof region, SENNIT_FOREVER) == SENNIT_OK,
         "broadcast");
-    if (self == 1) must(munmap(memory + HOLE, PAGE) == 0, "munmap");
+    for (int i = 0; self == 1 && i < PIECES; ++i)
+        must(!has_hole(i) || munmap(memory + i * PIECE + HOLE, PAGE) == 0, "munmap");
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
     if (self == 0) {
         static char data[PIECE];
@@ -43,7 +52,7 @@ int main(void) {
         }
         for (int i = 0; i < PIECES; ++i) {
             const sennit_status status = sennit_wait(&requests[i], SENNIT_FOREVER);
-            const sennit_status wanted = i == WITH_HOLE ? SENNIT_ERR_FABRIC : SENNIT_OK;
+            const sennit_status wanted = has_hole(i) ? SENNIT_ERR_FABRIC : SENNIT_OK;
             if (status != wanted) {
                 fprintf(stderr, "piece %d: %s\n", i, sennit_status_string(status));
                 exit(1);
@@ -52,9 +61,9 @@ int main(void) {
     }
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
     for (int i = 0; self == 1 && i < PIECES; ++i)
-        must(i == WITH_HOLE || (memory[i * PIECE] == 7 && memory[(i + 1) * PIECE - 1] == 7),
+        must(has_hole(i) || (memory[i * PIECE] == 7 && memory[(i + 1) * PIECE - 1] == 7),
              "the data is there");
-    printf("rank %d has what was put beside the hole\n", self);
+    printf("rank %d has what was put beside the holes\n", self);
     fflush(stdout);
     must(sennit_finalize() == SENNIT_OK, "finalize");
     return 0;

@@ -104,13 +104,15 @@ void Network::repeat(int peer, unsigned rail) {
             continue;
         }
         if (link.is_left_out && move_to_another(posted)) continue;
-        posted->is_alone = one_by_one;
+        posted->is_alone = one_by_one && is_next;
         if (posted->attempts == kMostAttempts || carries_nothing(link)) {
             posted->verdict = SENNIT_ERR_FABRIC;
             done_.append(posted);
         } else if (!is_next || start_transfer(posted) == Submit::again) {
+            posted->is_alone = false;
             link.to_repeat.append(posted);
         } else {
+            link.has_alone = one_by_one;
             is_next = !one_by_one;
         }
     }
@@ -210,7 +212,8 @@ void Network::answer_question(const Message &question) {
 // that misses this message asks.
 void Network::announce_endpoint(int except, unsigned rail) {
     for (const int peer : links_.used())
-        if (peer != except && links_[peer].is_contacted && !links_[peer].is_refused)
+        if (peer != except && links_[peer].is_contacted && !links_[peer].is_refused &&
+            !links_[peer].is_lost)
             send_endpoint(peer, rail, rail_to_use(peer, rail), nullptr);
 }
 

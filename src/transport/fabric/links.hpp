@@ -58,6 +58,7 @@ struct RailLink {
     WayBack back;
     std::uint32_t longest = 0;   // longest message on the present connections
     bool wants_windows = false;  // the windows of its connections must be limited again
+    bool has_alone = false;      // a transfer with Posted::is_alone is in progress
     PostedList to_repeat;        // failed transfers, repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // time when `number` was received
     std::int64_t next_question_ns = 0;

@@ -89,7 +89,8 @@ Submit Network::submit(Operation *operation) {
         peer.tried_ns = now;
     }
     if (peer.number == 0) ask(peer);
-    if (peer.number == 0 || peer.in_doubt || !peer.to_repeat.empty()) return retry_later(&peer);
+    if (peer.number == 0 || peer.in_doubt || peer.has_alone || !peer.to_repeat.empty())
+        return retry_later(&peer);
     // Limit the share of a peer: transfers to a stopped peer do not complete for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
     Posted *posted = take_posted(operation);
@@ -312,8 +313,16 @@ std::size_t Network::poll_rails(bool all) {
         post_receives(rail, seen != 0);
     PostedList held = outbox_.take_all();
     queued_messages_ = 0;
-    while (Posted *first = held.take())
-        send_or_queue(static_cast<Message *>(first));
+    while (Posted *first = held.take()) {
+        auto *const message = static_cast<Message *>(first);
+        // The provider refuses messages to a process that has ended, and tries to connect each
+        // time.
+        const int peer = message->peer;
+        if (links_[peer].is_lost || known_gone(*rank_, peer) == Gone::died)
+            give_back(message);
+        else
+            send_or_queue(message);
+    }
     return seen;
 }
 
@@ -381,6 +390,7 @@ int Network::finish_transfer(Posted *posted) {
         if (operation->kind == Operation::Kind::put_event) ++links_[posted->peer].events_put;
         RailLink &link = link_of(posted->peer, posted->rail);
         const bool gone = known_gone(*rank_, posted->peer) != Gone::no;
+        if (posted->is_alone) link.has_alone = false;
         if (posted->error != 0 && status == SENNIT_OK && !gone) {
             if (posted->failures < UINT8_MAX) ++posted->failures;
             end_lent(posted);
