@@ -16,9 +16,10 @@ namespace sennit::cli {
 namespace {
 
 // 0 if the file cannot be read or its number is negative: a card without a link has the speed -1,
-// or none.
-int number_in(const std::string &interface, const char *file) {
+// or none. A further address of an interface may have a name with a label, such as "eth0:1".
+int number_in(const std::string &name, const char *file) {
     int number = 0;
+    const std::string interface = name.substr(0, name.find(':'));
     std::ifstream(fmt::format("/sys/class/net/{}/{}", interface, file)) >> number;
     return number > 0 ? number : 0;
 }

@@ -24,6 +24,9 @@ TwoRanks failed(const char *step) {
                                   int messages) {
     // doctor.cpp ignores the signal; ranks must not inherit this.
     (void)std::signal(SIGXFSZ, SIG_DFL);
+    // `sennit run` passes what is typed to rank 0.
+    if (const int nothing = open("/dev/null", O_RDONLY); nothing >= 0)
+        (void)dup2(nothing, STDIN_FILENO);
     (void)dup2(output, STDOUT_FILENO);
     (void)dup2(messages, STDERR_FILENO);
     execl(self.c_str(), self.c_str(), "run", "-n", "2", "--timeout", limit.c_str(), self.c_str(),
@@ -53,12 +56,14 @@ void read_all(const int (&ends)[2], std::string (&texts)[2]) {
 TwoRanks start_two_ranks(int limit_s) {
     char self[4096];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) return failed("the path of this program, by /proc/self/exe");
+    if (length <= 0) return failed("readlink /proc/self/exe");
     self[length] = 0;
     int output[2];
     int messages[2];
     if (pipe2(output, O_CLOEXEC) != 0 || pipe2(messages, O_CLOEXEC) != 0) return failed("pipe");
     std::fflush(nullptr);
+    // If the signal is ignored, the kernel drops the exit code of the launcher.
+    (void)std::signal(SIGCHLD, SIG_DFL);
     const pid_t launcher = fork();
     if (launcher == 0) become_launcher(self, std::to_string(limit_s), output[1], messages[1]);
     const TwoRanks no_launcher = failed("fork");
@@ -71,8 +76,11 @@ TwoRanks start_two_ranks(int limit_s) {
     if (launcher < 0) return no_launcher;
     TwoRanks result{0, ""};
     int status = 0;
-    while (waitpid(launcher, &status, 0) < 0 && errno == EINTR) {
-    }
+    pid_t ended = 0;
+    do
+        ended = waitpid(launcher, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended < 0) return failed("waitpid");
     if (WIFSIGNALED(status)) {
         result.exit_code = kExitSignalBase + WTERMSIG(status);
         texts[1] += fmt::format("sennit run was killed by signal {} ({})\n", WTERMSIG(status),

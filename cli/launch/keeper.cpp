@@ -429,9 +429,8 @@ void Keeper::check_sink(int index) {
 
 void Keeper::show_prompt() {
     Stream &from = streams_[0][0];
-    if (from.lines.has_partial() && now_ns() - from.partial_since_ns >= kPromptNs) {
+    if (from.lines.has_partial() && now_ns() - from.partial_since_ns >= kPromptNs)
         from.lines.flush_partial();
-    }
 }
 
 // Writes the output that is still in the pipes when no descendant is left.
@@ -503,8 +502,10 @@ void Keeper::collect() {
 
 void Keeper::rank_ended(int rank, int status) {
     // Write its last output before the message about its end.
-    read_stream(Source::kOutput, rank);
-    read_stream(Source::kError, rank);
+    for (const Source from : {Source::kOutput, Source::kError}) {
+        read_stream(from, rank);
+        stream(from, rank).lines.flush_partial();
+    }
     RankProcess &ended = ranks_[static_cast<std::size_t>(rank)];
     ended.ended = true;
     --alive_;
