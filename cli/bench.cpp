@@ -56,12 +56,12 @@ const std::vector<Entry> &entries() {
         in_one_job("plan", "a plan of 64 puts, against copies by hand, single puts and MPI's puts",
                    {8, 64, kKi}),
         {"rails",
-         "messages by several rails, of one pair and of two pairs that compute",
+         "messages over several rails: one pair, or two pairs that compute",
          bench_ranks,
          {2, 4},
          {kMi, 4 * kMi, 16 * kMi},
          21},
-        in_one_job("progress", "gain and cost of the thread for progress"),
+        in_one_job("progress", "gain and cost of the progress thread"),
         in_one_job("queue", "a stream of items through a queue, from all other ranks to one",
                    {8, 64, 512}),
         in_one_job("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
@@ -132,16 +132,16 @@ void add_cluster_options(CLI::App &command, BenchOptions &options) {
     if (between_hosts.count(options.bench) == 0) return;
     if (options.bench == "rails") options.rails = 2;
     command.add_option("--rate", options.rate,
-                       "With --cluster: rate of the rails in each direction, such as 400mbit; with "
-                       "commas one for each rail");
+                       "With --cluster: rate of the rails in each direction, such as 400mbit; one "
+                       "for each rail, with commas");
     command.add_option("--rails", options.rails, "With --cluster: rails between the hosts")
         ->check(CLI::Range(1, 8))
         ->capture_default_str();
     command
         .add_option(
             "--cluster", options.cluster,
-            "tools/cluster of the source tree: ranks on two hosts made of namespaces; the raw "
-            "limit is the provider's own calls")
+            "Path of tools/cluster, which puts the ranks on two emulated hosts (wake, rails and "
+            "progress need it); the raw limit is the provider's own calls")
         ->check(CLI::ExistingFile);
 }
 
@@ -201,7 +201,8 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         app.add_subcommand("bench", "Measure Sennit against the bare machine and against MPI");
     bench->require_subcommand(1);
     bench->footer(
-        "Every job measures the raw limit, Sennit and the MPI that started it, if any, in turn.\n"
+        "Every job measures the raw limit, Sennit and the MPI that started it, if any, in turn;\n"
+        "start and memory have a job for each.\n"
         "Compare within one job: times of different jobs are not comparable.\n"
         "Example: sennit bench pingpong --mpi openmpi --bytes 0,8,64K");
     for (const Entry &entry : entries()) {
@@ -237,8 +238,8 @@ void add_bench_command(CLI::App &app, int &exit_code) {
             command
                 ->add_option(
                     "--nodes", options->nodes,
-                    "Further jobs on this many emulated nodes, as sennit run --nodes; a job "
-                    "for each number")
+                    "Also jobs on this many emulated nodes (sennit run --nodes), one for each "
+                    "number")
                 ->delimiter(',')
                 ->check(CLI::Range(2, 4096));
         }

@@ -11,9 +11,9 @@ struct BenchOptions {
     std::string bench;
     std::vector<int> ranks;
     std::vector<std::string> mpis{"all"};
-    std::vector<std::uint64_t> sizes;  // in bytes; not for barrier, start and memory
+    std::vector<std::uint64_t> sizes;  // in bytes; empty for benches without sizes
     std::uint64_t rounds = 0;
-    double seconds = 1.0;    // for one size; only for pingpong, put, get and barrier
+    double seconds = 1.0;    // for one size; not for start
     double timeout_s = 300;  // for one job
     bool untouched = false;  // only for pingpong
     bool json = false;

@@ -183,7 +183,7 @@ std::string bench_sentence(const std::string &bench) {
         {"rails-unsteady",
          "the same with four ping-pongs each, and computations of N(T, 0.3 T); T is the time of a "
          "message by one rail"},
-        {"progress", "the thread for progress, with a setting of SENNIT_PROGRESS"},
+        {"progress", "the progress thread, with a setting of SENNIT_PROGRESS"},
         {"progress-asleep", "a put of 8 bytes to rank 1, which sleeps and makes a call each 2 ms"},
         {"progress-busy",
          "a put of 8 bytes to rank 1, which computes and makes a call about each millisecond"},

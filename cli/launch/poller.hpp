@@ -1,5 +1,5 @@
-// epoll with names: the purpose of a descriptor, and its rank. Used by the keeper and its parts, in
-// one thread.
+// epoll whose events have the purpose of a descriptor and its rank. Used by the keeper and its
+// parts, in one thread.
 #pragma once
 
 #include <sys/epoll.h>
@@ -17,7 +17,7 @@ enum class Source : std::uint32_t {
     kControl,     // launcher's end of a rank's control socket
     kConnection,  // private connection of a rank
     kEnd,         // pidfd of a rank's process
-    kSink         // own stdout or stderr, with unwritten output; index is the descriptor
+    kSink         // own stdout or stderr, with unwritten output; index: 0 stdout, 1 stderr
 };
 
 struct Event {

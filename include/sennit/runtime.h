@@ -30,7 +30,8 @@ typedef struct sennit_bootstrap {
     /* Every rank gives `bytes` bytes and receives size*bytes, ordered by rank. */
     int (*allgather)(void *context, const void *mine, void *all, size_t bytes, int64_t timeout_ns);
     int (*barrier)(void *context, int64_t timeout_ns);
-    /* Called once when Sennit needs the bootstrap no more; may be NULL. */
+    /* May be NULL. Called at most once: when the rank is finalized, or by a sennit_init that fails
+     * after it has begun to use the bootstrap. */
     void (*release)(void *context);
 } sennit_bootstrap;
 

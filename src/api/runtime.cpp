@@ -88,13 +88,12 @@ sennit_status check_options(const sennit_options &options) {
 }
 
 // If N ranks were started and each sees only itself, that is almost always a mistake.
-sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
+sennit_status check_environment(const sennit_bootstrap &bootstrap) {
     const char *variable = "";
     const int started = runtime::bootstrap_environment_size(&variable);
     if (bootstrap.size != 1 || started <= 1) return SENNIT_OK;
-    if (!given || std::strcmp(bootstrap.name, "inproc") == 0) return SENNIT_OK;
-    // `sennit run` starts no MPI: its world has one rank, whatever communicator the program
-    // intended.
+    if (std::strcmp(bootstrap.name, "inproc") == 0) return SENNIT_OK;
+    // `sennit run` starts no MPI, so MPI's world has one rank, whatever the program intended.
     if (std::strcmp(variable, "SENNIT_SIZE") == 0 && std::strcmp(bootstrap.name, "mpi") == 0)
         return fail(SENNIT_ERR_BOOTSTRAP,
                     "MPI has one rank, but `sennit run` started %d: start the program with the "
@@ -114,7 +113,7 @@ sennit_status open_bootstrap(const sennit_options &options, std::int64_t timeout
         return fail(SENNIT_ERR_STATE, "a rank uses this bootstrap already");
     *bootstrap = *options.bootstrap;
     if (bootstrap->name == nullptr) bootstrap->name = "given";
-    return check_environment(*bootstrap, true);
+    return check_environment(*bootstrap);
 }
 
 // The time limit of a knob, for which 0 means no limit.
@@ -171,8 +170,8 @@ sennit_status count_or_start(const sennit_options &options) {
 sennit_status init(const sennit_options *given) {
     if (process_is_forked_child())
         return fail(SENNIT_ERR_STATE, "this process was forked from a rank");
-    sennit_options options = SENNIT_OPTIONS_INIT;
-    if (given != nullptr) options = *given;
+    const sennit_options defaults = SENNIT_OPTIONS_INIT;
+    const sennit_options &options = given != nullptr ? *given : defaults;
     const sennit_status status = check_options(options);
     if (status != SENNIT_OK) return status;
     if (options.bootstrap != nullptr) return count_or_start(options);

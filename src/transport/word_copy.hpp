@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies between private memory and memory that other threads poll, for message transports that
-// copy by the processor (sim, template). Moves every aligned word of up to 8 bytes whole, like a
-// network card, so that a rank never reads a torn word.
+// copy by the processor (sim, template) and for accumulates. Moves every aligned word of up to 8
+// bytes whole, like a network card, so that a rank never reads a torn word.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ void store_word(std::byte *shared, const std::byte *from) {
 template <class Word>
 void load_word(std::byte *to, std::byte *shared) {
     // SYNC word-delivery: pairs with the release in store_word(), and with that of a program that
-    // stores the word itself; later parts read what was stored before.
+    // stores the word itself; later loads see all earlier stores.
     const Word word =
         std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).load(std::memory_order_acquire);
     std::memcpy(to, &word, sizeof word);
@@ -38,8 +38,8 @@ inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
     return bytes;
 }
 
-// Calls move(offset, Word{}) for each word of the range. Always inlined: the archive must not have
-// templates with other names than the library's.
+// Calls move(offset, Word{}) for each word of the range. Always inlined: tools/abi takes the
+// symbols of its instances for foreign ones.
 template <class Move>
 [[gnu::always_inline]] inline void each_word(const std::byte *shared, std::uint64_t bytes,
                                              Move move) {

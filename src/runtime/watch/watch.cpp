@@ -30,7 +30,7 @@ constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
 constexpr std::size_t kAllWatched = 16;
 // Notes on a rank are renewed each quarter of a second and may be late.
 constexpr std::int64_t kFresh_ns = 600'000'000;
-// So many connections from other nodes are served in addition to two for each node.
+// Connections from other nodes beyond two for each node.
 constexpr std::size_t kMoreGuests = 224;
 
 sennit_status no_memory() {
@@ -91,7 +91,7 @@ sennit_status NodeWatch::make_nodes() {
     return SENNIT_OK;
 }
 
-void NodeWatch::watch_the_next() {
+void NodeWatch::watch_neighbours() {
     const std::size_t all = node_count_ + 1;
     const int own = first_of(rank_->world_rank);
     std::size_t here = 0;
@@ -114,7 +114,7 @@ bool NodeWatch::watch_node(int first) const {
 // Wakes the watcher, which may be another rank of the node, by a connection to its port. No message
 // is sent on it.
 void NodeWatch::wake_watcher() const {
-    // relaxed: a new watcher has just checked the nodes.
+    // relaxed: a new watcher soon checks the nodes anyway.
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
     WatchConnection connection;
     if (watcher < 0) return;
@@ -143,7 +143,7 @@ sennit_status NodeWatch::start(bool crowded) {
     // If load and store do not reach the node's lowest rank, this rank watches for itself.
     ControlBlock *shared = control_of(*rank_, first_of(rank_->world_rank));
     table_ = table_in(shared != nullptr ? *shared : *rank_->control, size_);
-    watch_the_next();
+    watch_neighbours();
     const int code = create_own_thread(&thread_, thread_main, this);
     if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread that watches other nodes");
     has_thread_ = true;
@@ -178,8 +178,7 @@ void NodeWatch::forked() {
 bool NodeWatch::has_lease(int peer) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire) || rank_->peers[peer].same_node) return true;
-    // relaxed: data that is sent after this load is sent after the answer, whose time is stored
-    // first.
+    // relaxed: answer() stores this time before its reply, and data is sent only after this load.
     if (place_of_node(peer).answered_ns.load(std::memory_order_relaxed) != 0) return true;
     if (watch_node(first_of(peer))) wake_watcher();
     return false;
@@ -203,7 +202,7 @@ std::uint32_t NodeWatch::ended() const {
 bool NodeWatch::has_news(std::int64_t now, std::uint32_t *seen) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return false;
-    // relaxed: an old time is too early, never too late, since leases only grow longer.
+    // relaxed: an old time only delays settle(), which the watcher calls too.
     const std::int64_t end = table_.head->first_end_ns.load(std::memory_order_relaxed);
     if (end != 0 && now >= end) settle(now);
     // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and settle(); the changed
@@ -219,7 +218,7 @@ bool NodeWatch::refuses(int peer) const {
     if (!is_running_.load(std::memory_order_acquire)) return false;
     // relaxed: the word stands alone.
     const std::int64_t end = place_of_node(peer).lease_end_ns.load(std::memory_order_relaxed);
-    // A lease that has just started again may already be over.
+    // A lease that is over may not be settled yet.
     return end < 0 || (end > 0 && boot_ns() >= end);
 }
 
@@ -262,15 +261,14 @@ bool NodeWatch::looks(int peer) const {
 bool NodeWatch::is_unheard(int peer) const {
     if (!is_silent(peer)) return false;
     for (int r = first_of(peer); r < size_; ++r)
-        // relaxed: the words do not change after the node was found to be silent.
+        // relaxed: only the text of an error depends on the words.
         if (first_of(r) == first_of(peer) &&
             table_.places[r].unheard_ns.load(std::memory_order_relaxed) < 0)
             return true;
     return false;
 }
 
-// The nodes form a ring in their order. If one node is a neighbour of another, that one is a
-// neighbour of the first.
+// The nodes form a ring in their order. Neighbours are mutual.
 bool are_neighbours(std::size_t one, std::size_t other, std::size_t count) {
     const std::size_t ahead = (other + count - one) % count;
     const std::size_t behind = count - ahead;

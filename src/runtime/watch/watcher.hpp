@@ -100,7 +100,7 @@ class NodeWatch {
     };
     // watch.cpp
     sennit_status make_nodes();
-    void watch_the_next();
+    void watch_neighbours();
     bool watch_node(int first) const;
     void wake_watcher() const;
     void set_times(bool crowded);

@@ -31,8 +31,8 @@ namespace {
 void fill_hints(fi_info *hints) {
     hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
                   FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
-    // Posted and Message contain the contexts, a Rail posts receives for completion data, and each
-    // list of memory has one entry.
+    // FI_CONTEXT: in Posted and Message. FI_RX_CQ_DATA: a Rail posts receives for the data.
+    // FI_ASYNC_IOV: each list of memory has one entry.
     hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_ASYNC_IOV;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->mr_mode = kRegistrationModes;
@@ -44,8 +44,7 @@ bool asks_for(const fi_info &info, int mr_mode, std::uint64_t mode) {
     return (info.domain_attr->mr_mode & mr_mode) != 0 || (info.mode & mode) != 0;
 }
 
-// Checked in this order: the later the first row that applies, the nearer the provider is to
-// usable.
+// Checked in this order: a provider that passes more rows is nearer to usable.
 constexpr struct {
     bool (*is_so)(const fi_info &);
     const char *text;
@@ -54,7 +53,8 @@ constexpr struct {
      "it has no reliable endpoints without a connection (FI_EP_RDM)"},
     {[](const fi_info &info) { return (info.caps & FI_RMA) == 0 || (info.caps & FI_MSG) == 0; },
      "it has no puts and gets (FI_RMA), or no messages"},
-    {[](const fi_info &info) { return (info.caps & FI_REMOTE_COMM) == 0; }, "it stays on one node"},
+    {[](const fi_info &info) { return (info.caps & FI_REMOTE_COMM) == 0; },
+     "it reaches one node only"},
     {[](const fi_info &info) { return info.src_addr == nullptr; }, "it has no address here"},
     {[](const fi_info &info) { return info.src_addrlen > kNameBytes; },
      "its addresses are longer than 48 bytes"},
@@ -88,7 +88,7 @@ constexpr struct {
     {[](const fi_info &info) { return asks_for(info, FI_MR_COLLECTIVE, 0); },
      "it needs registrations for its collectives (FI_MR_COLLECTIVE)"},
     {[](const fi_info &info) { return asks_for(info, 0, FI_MSG_PREFIX); },
-     "it needs room before messages (FI_MSG_PREFIX)"},
+     "it needs a prefix in messages (FI_MSG_PREFIX)"},
 };
 
 // Whether the user wants the domain with this name: the interface for tcp, the card for others.
@@ -109,11 +109,13 @@ std::uint64_t speed_of(const fi_info &info) {
     std::uint64_t megabits = 0;
     if (info.nic != nullptr && info.nic->link_attr != nullptr)
         megabits = info.nic->link_attr->speed / 1'000'000;
-    char name[64];
+    char file[64];
     char text[32];
-    (void)std::snprintf(name, sizeof name, "/sys/class/net/%s/speed",
-                        info.domain_attr->name != nullptr ? info.domain_attr->name : "");
-    if (megabits == 0 && read_system_file(name, text, sizeof text) && text[0] != '-')
+    const char *const name = info.domain_attr->name != nullptr ? info.domain_attr->name : "";
+    // Without the label of a further address, as in "eth0:1".
+    (void)std::snprintf(file, sizeof file, "/sys/class/net/%.*s/speed",
+                        static_cast<int>(std::strcspn(name, ":")), name);
+    if (megabits == 0 && read_system_file(file, text, sizeof text) && text[0] != '-')
         megabits = std::strtoul(text, nullptr, 10);
     return megabits;
 }
@@ -199,7 +201,7 @@ sennit_status read_settings(const char *text, Settings *out) {
         first_refused(text, ';', [&](std::string_view word) { return read_setting(word, out); });
     if (refused.data() != nullptr)
         return fail(SENNIT_ERR_ARG,
-                    "the path fabric has no setting '%.*s'; there are provider, host, "
+                    "the path fabric refuses '%.*s'; its settings are provider, host, "
                     "interface (up to %u times), rails (1 to %u), copied (1 to %u), eager and "
                     "packed (0 to %u), events (0, 8, 16, 32 or 64) and index (%u to %u)",
                     static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails,
@@ -238,8 +240,8 @@ Hindrance nearest_hindrance(const fi_info *list, const char *provider) {
     return nearest;
 }
 
-// Asks libfabric for the provider's interfaces. Returns 0, or an error of libfabric without a
-// change.
+// Asks libfabric for the provider's interfaces. Returns 0, or libfabric's error; then nothing is
+// selected.
 int Interfaces::query(const char *provider, const Settings &settings, std::uint32_t format) {
     fi_info *const hints = library_->dupinfo(nullptr);
     if (hints == nullptr) return -FI_ENOMEM;
@@ -271,7 +273,7 @@ void Interfaces::select(const char *provider, const Settings &settings) {
         }
     for (fi_info *info = found_; info != nullptr && count_ < kInterfaces; info = info->next) {
         const char *const name = info->domain_attr->name;
-        // psm3 has an extra domain for any of its cards.
+        // psm3 also has a domain that picks a card.
         const bool stands_for_others = name != nullptr && std::strncmp(name, "autoselect", 10) == 0;
         if (std::strcmp(info->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0 &&
             info->addr_format == first->addr_format && *hindrance_of(*info).text == '\0' &&
@@ -285,7 +287,7 @@ void Interfaces::select(const char *provider, const Settings &settings) {
                      [](const fi_info *a, const fi_info *b) { return bus_of(*a) < bus_of(*b); });
 }
 
-// Whether the provider can be opened. TCP providers always can if there is an interface.
+// Whether the provider can be opened. A TCP provider needs only an interface.
 bool Interfaces::can_open() {
     if (name_bytes_ == 0 && !is_verbs(interfaces_[0]->fabric_attr->prov_name)) return true;
     Rail rail;
