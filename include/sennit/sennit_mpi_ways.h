@@ -76,11 +76,12 @@ static inline sennit_mpi_all_ways *sennit_mpi_ways_of(MPI_Comm comm, int *code) 
     return NULL;
 }
 
-/* A set that this rank can take, or null. Other ranks may find another one. */
+/* A set that this rank can take, or null. Other ranks may find another one. The tags that are left
+ * suffice for as many receives as a rank has segments. */
 static inline sennit_mpi_ways *sennit_mpi_free_one_of(const sennit_mpi_all_ways *all) {
     sennit_mpi_ways *ways;
     for (ways = all->first; ways != NULL; ways = ways->next)
-        if (!ways->is_taken && !ways->is_spoiled && ways->next_body_tag <= ways->last_tag - 32767)
+        if (!ways->is_taken && !ways->is_spoiled && ways->next_body_tag <= ways->last_tag / 2)
             return ways;
     return NULL;
 }
@@ -206,8 +207,9 @@ static inline int sennit_mpi_make_ways(MPI_Comm comm, uint64_t number, sennit_mp
     if (code == MPI_SUCCESS) code = sennit_mpi_check_job(ways->heads, ways->number);
     if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->joint_heads);
     if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->bodies);
+    /* Not the duplicate's: Open MPI gives the attribute to few communicators. */
     if (code == MPI_SUCCESS)
-        code = MPI_Comm_get_attr(ways->bodies, MPI_TAG_UB, (void *)&most, &has_most);
+        code = MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &has_most);
     if (code == MPI_SUCCESS && has_most) ways->last_tag = *most;
     return code;
 }

@@ -16,6 +16,31 @@
 
 namespace {
 
+int duplicates = 0;         // made by this process
+bool has_few_tags = false;  // the MPI has as few tags as it may
+
+}  // namespace
+
+// Replace the functions that the headers call.
+extern "C" {
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made) {
+    ++duplicates;
+    return PMPI_Comm_dup(comm, made);
+}
+
+int MPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *is_there) {
+    static int few_tags = 32767;
+    const int code = PMPI_Comm_get_attr(comm, key, value, is_there);
+    if (has_few_tags && key == MPI_TAG_UB && *is_there != 0)
+        *static_cast<int **>(value) = &few_tags;
+    return code;
+}
+
+}  // extern "C"
+
+namespace {
+
 // A field with a halo column on both sides, and the exchange of these columns.
 constexpr int kRows = 6, kColumns = 5;
 
@@ -246,6 +271,23 @@ void mistakes_do_not_reach_the_next_plan() {
     }
 }
 
+// The communicator has no MPI_TAG_UB with Open MPI. Would break: a set of duplicates for each plan,
+// and a tag that MPI takes but a plan refuses.
+void plans_of_a_split_communicator_share_its_duplicates(int tag) {
+    int out = rank, in = -1;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_split(kWorld, 0, rank, &comm);
+    duplicates = 0;
+    for (int i = 0; i < 50; ++i) {
+        const Plan plan(comm);
+        ok(sennit_plan_sendrecv(plan.get(), &out, 1, MPI_INT, (rank + 1) % size, tag, &in, 1,
+                                MPI_INT, (rank + size - 1) % size, tag, comm, kNone, kNone));
+        plan.commit();
+    }
+    need(duplicates == 3, std::to_string(duplicates) + " duplicates");
+    MPI_Comm_free(&comm);
+}
+
 // A communicator that is freed before its plans.
 void communicators_may_end_first() {
     int out = rank, in = -1;
@@ -283,6 +325,10 @@ int main(int argc, char **argv) {
     two_thousand_plans_live_at_once();
     plans_that_are_recorded_at_once_stay_apart();
     mistakes_do_not_reach_the_next_plan();
+    plans_of_a_split_communicator_share_its_duplicates(40000);
+    has_few_tags = true;
+    plans_of_a_split_communicator_share_its_duplicates(32767);
+    has_few_tags = false;
     communicators_may_end_first();
     ok(sennit_finalize());
     MPI_Finalize();
