@@ -61,7 +61,7 @@ typedef struct sennit_mpi_message {
     int is_registered;
     MPI_Request head_request;
     MPI_Request body_request;
-    sennit_mpi_head head;
+    sennit_mpi_head *head; /* the buffer of head_request */
     void *body;
     sennit_peer_block there; /* the receiver's block, for a send */
     int is_attached;
@@ -205,13 +205,17 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
 
 static inline sennit_mpi_message *sennit_mpi_new_message(sennit_mpi_plan_state *plan) {
     sennit_mpi_message *const message = (sennit_mpi_message *)calloc(1, sizeof *message);
+    sennit_mpi_head *const head = (sennit_mpi_head *)calloc(1, sizeof *head);
     sennit_mpi_message **const place =
-        message == NULL ? NULL
-                        : (sennit_mpi_message **)sennit_mpi_append(&plan->messages, sizeof message);
+        message == NULL || head == NULL
+            ? NULL
+            : (sennit_mpi_message **)sennit_mpi_append(&plan->messages, sizeof message);
     if (place == NULL) {
+        free(head);
         free(message);
         return NULL;
     }
+    message->head = head;
     message->head_request = message->body_request = MPI_REQUEST_NULL;
     message->is_traced = plan->is_traced;
     *place = message;
@@ -235,8 +239,8 @@ static inline void sennit_mpi_end_message(sennit_mpi_message *message) {
     if (message->owns_signal) (void)sennit_signal_destroy(message->signal);
     if (message->is_registered) (void)sennit_deregister(message->region);
     sennit_mpi_free_layout(&message->layout);
-    if (head || body) return;
-    free(message->body);
+    if (!head) free(message->head);
+    if (!body) free(message->body);
     free(message);
 }
 
@@ -277,22 +281,22 @@ static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int b
         if (status != SENNIT_OK) return status;
     }
     status = sennit_block_init(message->region, 0, (size_t)(end - first), SENNIT_SIGNAL_NULL,
-                               message->signal, &message->head.block);
+                               message->signal, &message->head->block);
     if (status != SENNIT_OK) return status;
     /* MPI counts in int. */
     if (run_bytes + kind_bytes <= INT_MAX) message->body = malloc(run_bytes + kind_bytes + 1);
     if (message->body == NULL) return SENNIT_ERR_NOMEM;
     if (run_bytes != 0) memcpy(message->body, layout->runs.items, run_bytes);
     if (kind_bytes != 0) memcpy((char *)message->body + run_bytes, layout->kinds.items, kind_bytes);
-    message->head.magic = SENNIT_MPI_MAGIC;
-    message->head.base = first;
-    message->head.extent = layout->extent;
-    message->head.elements = layout->elements;
-    message->head.count = layout->count;
-    message->head.runs = layout->runs.count;
-    message->head.kinds = layout->kinds.count;
-    message->head.body_tag = body_tag;
-    message->head.is_own = message->owns_signal;
+    message->head->magic = SENNIT_MPI_MAGIC;
+    message->head->base = first;
+    message->head->extent = layout->extent;
+    message->head->elements = layout->elements;
+    message->head->count = layout->count;
+    message->head->runs = layout->runs.count;
+    message->head->kinds = layout->kinds.count;
+    message->head->body_tag = body_tag;
+    message->head->is_own = message->owns_signal;
     return SENNIT_OK;
 }
 
@@ -302,16 +306,16 @@ static inline int sennit_mpi_exchange(sennit_mpi_message *message, MPI_Request *
     const MPI_Comm heads = (message->how & SENNIT_MPI_JOINT) != 0 ? ways->joint_heads : ways->heads;
     int code;
     if (message->is_send)
-        return MPI_Irecv(&message->head, (int)sizeof message->head, MPI_BYTE, message->partner,
+        return MPI_Irecv(message->head, (int)sizeof *message->head, MPI_BYTE, message->partner,
                          message->tag, heads, request);
-    message->head.use = ways->use;
-    code = MPI_Isend(&message->head, (int)sizeof message->head, MPI_BYTE, message->partner,
+    message->head->use = ways->use;
+    code = MPI_Isend(message->head, (int)sizeof *message->head, MPI_BYTE, message->partner,
                      message->tag, heads, request);
     if (code != MPI_SUCCESS) return code;
     return MPI_Isend(message->body,
                      (int)(message->layout.runs.count * sizeof(sennit_mpi_run) +
                            message->layout.kinds.count * sizeof(sennit_mpi_kind)),
-                     MPI_BYTE, message->partner, message->head.body_tag, ways->bodies,
+                     MPI_BYTE, message->partner, message->head->body_tag, ways->bodies,
                      &message->body_request);
 }
 

@@ -110,9 +110,9 @@ static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *
  * and a commit with timeout 0 tests it. After another error the plan can only be destroyed. The
  * error, and a warning after 10 s, name call, rank and tag. Errors: STATE (committed; a request for
  * an exchange is not complete), ARG (sizes or datatypes that do not match; an earlier plan had a
- * receive without a send, and a send of this plan received its description), TIMEOUT (the partner
- * of a send has not made its call; a receive without a send is found by sennit_message_plan_wait),
- * those of sennit_block_attach and sennit_plan_commit. */
+ * receive without a send, and the caller's request for a send received its description), TIMEOUT
+ * (the partner of a send has not made its call; a receive without a send is found by
+ * sennit_message_plan_wait), those of sennit_block_attach and sennit_plan_commit. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 

@@ -110,7 +110,7 @@ static inline sennit_status sennit_mpi_check_fit(const sennit_mpi_message *messa
 static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
                                               sennit_mpi_message *message) {
     static const char *const call = "sennit_message_plan_commit";
-    const sennit_mpi_head *const head = &message->head;
+    const sennit_mpi_head *const head = message->head;
     sennit_mpi_layout there;
     sennit_mpi_list pieces;
     sennit_piece_list list;
@@ -165,36 +165,60 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
     return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_fail_as(status, call, message);
 }
 
-/* Waits for the head of the description for a send. An earlier description may arrive first: that
- * of another plan's receive whose send was never made. */
-static inline sennit_status sennit_mpi_await_head(sennit_mpi_message *message, double end,
-                                                  int has_end) {
-    static const char *const call = "sennit_message_plan_commit";
-    const sennit_mpi_head *const head = &message->head;
-    int how;
-    if (message->is_users && head->magic != SENNIT_MPI_MAGIC)
-        return sennit_mpi_fail(SENNIT_ERR_STATE, call,
-                               "the request for the exchange was not completed", message, 0);
-    how = sennit_mpi_await(message, &message->head_request, end, has_end);
-    if (message->is_users && head->use != message->ways->use)
-        return sennit_mpi_fail(
-            SENNIT_ERR_ARG, call,
-            "it got the description of a receive of an earlier plan, which had no send", message,
-            0);
-    while (how == 0 && head->use != message->ways->use) {
-        if (sennit_mpi_exchange(message, &message->head_request) != MPI_SUCCESS) how = 2;
-        if (how == 0) how = sennit_mpi_await(message, &message->head_request, end, has_end);
+/* The plan's send `i` has received the head of an earlier plan. So the head of each send of its tag
+ * is the one that the next such send receives, and the last one receives another head. */
+static inline int sennit_mpi_shift_heads(const sennit_mpi_plan_state *plan, size_t i) {
+    sennit_mpi_message **const messages = (sennit_mpi_message **)plan->messages.items;
+    sennit_mpi_message *last = messages[i];
+    sennit_mpi_head *const unused = last->head;
+    while (++i < plan->messages.count) {
+        const sennit_mpi_message *const next = messages[i];
+        if (next->ways != last->ways || next->how != last->how || next->partner != last->partner ||
+            next->tag != last->tag)
+            continue;
+        last->head = next->head;
+        last->head_request = next->head_request;
+        last->is_users = next->is_users;
+        last = messages[i];
     }
-    return how == 0 ? SENNIT_OK : sennit_mpi_fail_await(how, message);
+    last->head = unused;
+    last->head_request = MPI_REQUEST_NULL;
+    last->is_users = 0;
+    return sennit_mpi_exchange(last, &last->head_request);
 }
 
-/* Waits for the description for a send. */
-static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, double end,
-                                                   int has_end) {
-    const sennit_mpi_head *const head = &message->head;
+/* Waits for the head of the description for the plan's send `i`. An earlier description may arrive
+ * first: that of another plan's receive whose send was never made. */
+static inline sennit_status sennit_mpi_await_head(const sennit_mpi_plan_state *plan, size_t i,
+                                                  double end, int has_end) {
+    static const char *const call = "sennit_message_plan_commit";
+    sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
+    int how;
+    for (;;) {
+        if (message->is_users && message->head->magic != SENNIT_MPI_MAGIC)
+            return sennit_mpi_fail(SENNIT_ERR_STATE, call,
+                                   "the request for the exchange was not completed", message, 0);
+        how = sennit_mpi_await(message, &message->head_request, end, has_end);
+        if (how != 0) return sennit_mpi_fail_await(how, message);
+        if (message->head->use == message->ways->use) return SENNIT_OK;
+        if (message->is_users)
+            return sennit_mpi_fail(
+                SENNIT_ERR_ARG, call,
+                "it got the description of a receive of an earlier plan, which had no send",
+                message, 0);
+        if (sennit_mpi_shift_heads(plan, i) != MPI_SUCCESS)
+            return sennit_mpi_fail_await(2, message);
+    }
+}
+
+/* Waits for the description for the plan's send `i`. */
+static inline sennit_status sennit_mpi_await_place(const sennit_mpi_plan_state *plan, size_t i,
+                                                   double end, int has_end) {
+    sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
     int how;
     if (message->body == NULL) { /* else an earlier commit has posted this receive */
-        const sennit_status status = sennit_mpi_await_head(message, end, has_end);
+        const sennit_status status = sennit_mpi_await_head(plan, i, end, has_end);
+        const sennit_mpi_head *const head = message->head;
         size_t bytes;
         if (status != SENNIT_OK) return status;
         bytes = (size_t)head->runs * sizeof(sennit_mpi_run) +
@@ -220,7 +244,7 @@ static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, d
     size_t i;
     for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
         if (!messages[i]->is_send || messages[i]->is_recorded) continue;
-        status = sennit_mpi_await_place(messages[i], end, has_end);
+        status = sennit_mpi_await_place(plan, i, end, has_end);
         if (status == SENNIT_OK) status = sennit_mpi_record(plan, messages[i]);
         messages[i]->is_recorded = status == SENNIT_OK;
     }

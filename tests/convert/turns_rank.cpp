@@ -271,6 +271,40 @@ void mistakes_do_not_reach_the_next_plan() {
     }
 }
 
+// Would break: a description of an earlier plan's receive that moves the following ones to the
+// wrong sends. `stale`: receives without a send. `has_request`: the program completes the second
+// send's exchange.
+void sends_of_a_tag_keep_their_receives(int stale, bool has_request) {
+    int wrong[4] = {}, out[3] = {10, 20, 30}, in[3] = {};
+    {
+        const Plan plan(kWorld);
+        for (int i = 0; i < stale && rank == 1; ++i)
+            ok(sennit_plan_irecv(plan.get(), &wrong[i], 1, MPI_INT, 0, 3, kWorld, kNone, nullptr));
+        plan.commit();
+    }
+    const Plan plan(kWorld);
+    MPI_Request request = MPI_REQUEST_NULL;
+    for (int i = 0; i < 3; ++i) {
+        if (rank == 0)
+            ok(sennit_plan_isend(plan.get(), &out[i], 1, MPI_INT, 1, 3, kWorld, kNone,
+                                 has_request && i == 1 ? &request : nullptr));
+        if (rank == 0 && i == 1)
+            ok(sennit_plan_isend(plan.get(), &out[i], 0, MPI_INT, 1, 4, kWorld, kNone, nullptr));
+    }
+    if (rank == 0 && !has_request)
+        refused(sennit_message_plan_commit(plan.get(), 0), SENNIT_ERR_TIMEOUT, "tag 3");
+    MPI_Barrier(kWorld);
+    for (int i = 0; i < 3 && rank == 1; ++i)
+        ok(sennit_plan_irecv(plan.get(), &in[i], 1, MPI_INT, 0, 3, kWorld, kNone, nullptr));
+    if (rank == 1)
+        ok(sennit_plan_irecv(plan.get(), &in[0], 0, MPI_INT, 0, 4, kWorld, kNone, nullptr));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    plan.commit();
+    plan.run();
+    for (int i = 0; i < 3 && rank == 1; ++i)
+        need(in[i] == out[i], "send " + std::to_string(i) + " reaches another receive");
+}
+
 // The communicator has no MPI_TAG_UB with Open MPI. Would break: a set of duplicates for each plan,
 // and a tag that MPI takes but a plan refuses.
 void plans_of_a_split_communicator_share_its_duplicates(int tag) {
@@ -325,6 +359,10 @@ int main(int argc, char **argv) {
     two_thousand_plans_live_at_once();
     plans_that_are_recorded_at_once_stay_apart();
     mistakes_do_not_reach_the_next_plan();
+    sends_of_a_tag_keep_their_receives(1, false);
+    sends_of_a_tag_keep_their_receives(2, false);
+    sends_of_a_tag_keep_their_receives(4, false);
+    sends_of_a_tag_keep_their_receives(1, true);
     plans_of_a_split_communicator_share_its_duplicates(40000);
     has_few_tags = true;
     plans_of_a_split_communicator_share_its_duplicates(32767);
