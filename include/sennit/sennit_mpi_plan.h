@@ -156,7 +156,9 @@ static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, 
 
 /* End the plan, its blocks and registrations. All its ranks call it after the last wait and a
  * barrier; if the plan is not committed, at any time outside a commit. Requests for exchanges must
- * be complete before. Errors: STATE (a run was not waited for). */
+ * be complete before. A plan that has messages but is not committed, or whose commit failed, keeps
+ * three duplicates of each of its communicators until this communicator is freed. Errors: STATE (a
+ * run was not waited for). */
 static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
 
 /* sennit_message_plan_use() by `call`. */
@@ -505,7 +507,7 @@ static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *pla
     }
     for (i = 0; i < plan->messages.count; ++i)
         sennit_mpi_end_message(((sennit_mpi_message **)plan->messages.items)[i]);
-    sennit_mpi_leave_comms(plan, 1); /* those of a plan that was not committed */
+    sennit_mpi_leave_comms(plan, plan->messages.count != 0); /* if it was not committed */
     free(plan->messages.items);
     free(plan->comms.items);
     free(plan->targets.items);

@@ -322,6 +322,21 @@ void plans_of_a_split_communicator_share_its_duplicates(int tag) {
     MPI_Comm_free(&comm);
 }
 
+// A plan that is given up before it has messages, as by a library that falls back to MPI. Would
+// break: a set of duplicates for each such plan.
+void plans_without_messages_leave_their_duplicates() {
+    int value = 0;
+    duplicates = 0;
+    for (int i = 0; i < 20; ++i) {
+        const Plan plan(kWorld);
+        if (i % 2 == 1)
+            refused(sennit_plan_isend(plan.get(), &value, 1, MPI_DATATYPE_NULL, 0, 0, kWorld, kNone,
+                                      nullptr),
+                    SENNIT_ERR_ARG, "MPI_DATATYPE_NULL");
+    }
+    need(duplicates <= 3, std::to_string(duplicates) + " duplicates");
+}
+
 // A communicator that is freed before its plans.
 void communicators_may_end_first() {
     int out = rank, in = -1;
@@ -367,6 +382,7 @@ int main(int argc, char **argv) {
     has_few_tags = true;
     plans_of_a_split_communicator_share_its_duplicates(32767);
     has_few_tags = false;
+    plans_without_messages_leave_their_duplicates();
     communicators_may_end_first();
     ok(sennit_finalize());
     MPI_Finalize();
