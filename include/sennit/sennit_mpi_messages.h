@@ -74,6 +74,7 @@ typedef struct sennit_mpi_target {
     int rank;
     int is_own;
     const sennit_mpi_message *first; /* first of its messages, for error texts */
+    const sennit_mpi_message *first_with_sent;
     sennit_plan puts;
     int has_put; /* in this run */
     int is_over;

@@ -118,9 +118,9 @@ static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan
 
 /* Start the next run. Does not wait: messages to a rank that has neither started nor opened the
  * run are sent in test or wait. Errors: STATE (not committed; the run before was not waited for),
- * those of sennit_plan_start but SIGNAL_EARLY, those of sennit_signal_reset. SIGNAL_OVERFLOW names
- * call, rank and tag of a message (the first to its rank) whose receiver gave `arrived` and has
- * not reset it. */
+ * those of sennit_plan_start but SIGNAL_EARLY, those of sennit_signal_reset. SIGNAL_OVERFLOW: the
+ * receiver of a message has not reset its `arrived`, or this rank has not reset a `sent`. It names
+ * call, rank and tag of the first message to the same rank, or of the first one with `sent`. */
 static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan);
 
 /* Let others write the plan's receive buffers for the next run, before it is started: for plans

@@ -140,6 +140,8 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
         target = sennit_mpi_find_target(plan, info.gptr.rank, head->is_own);
         if (target == NULL) status = SENNIT_ERR_NOMEM;
         if (target != NULL && target->first == NULL) target->first = message;
+        if (target != NULL && target->first_with_sent == NULL && message->signal.handle != 0)
+            target->first_with_sent = message;
     }
     if (status == SENNIT_ERR_NOMEM) status = sennit_mpi_fail(status, call, "no memory", message, 0);
     if (status != SENNIT_OK) {
@@ -289,13 +291,18 @@ static inline sennit_status sennit_mpi_open(sennit_mpi_plan_state *plan) {
     return status;
 }
 
-/* Adds call, rank and tag of the target's first message to SIGNAL_OVERFLOW of start. */
+/* Adds call, rank and tag of one of the target's messages to SIGNAL_OVERFLOW of start. */
 static inline sennit_status sennit_mpi_name(sennit_status status, const sennit_mpi_target *target) {
     const sennit_error first = *sennit_last_error();
+    const int is_own_signal = first.peer == sennit_rank() && target->first_with_sent != NULL;
     if (status != SENNIT_ERR_SIGNAL_OVERFLOW) return status;
-    return sennit_mpi_fail(status, "sennit_message_plan_start",
-                           "its receiver has not reset the signal since the message before",
-                           target->first, first.provider_code);
+    return sennit_mpi_fail(
+        status, "sennit_message_plan_start",
+        !is_own_signal ? "its receiver has not reset the signal since the message before"
+        : target->rank == sennit_rank() && !target->is_own
+            ? "the signal `arrived` or `sent` has not been reset since the message before"
+            : "the signal `sent` has not been reset since the message before",
+        is_own_signal ? target->first_with_sent : target->first, first.provider_code);
 }
 
 /* Starts the puts to ranks that are ready. *held: the first target that is not ready, or null. */

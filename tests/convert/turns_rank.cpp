@@ -180,6 +180,39 @@ void a_message_too_early_for_a_signal_of_the_callers_is_named(bool is_one_node) 
     ok(sennit_signal_destroy(arrived));
 }
 
+// A signal of the sender that was not reset. Would break: an error that blames the receiver, or
+// names a message without such a signal. The last rank sends to rank 0, or to itself if `is_self`.
+void a_signal_of_the_sender_that_was_not_reset_is_named(bool is_self) {
+    int out[2] = {}, in[2] = {};
+    const int from = size - 1, to = is_self ? from : 0;
+    sennit_signal sent;
+    ok(sennit_signal_create(1, 1, 0, &sent));
+    {
+        const Plan plan(kWorld);
+        for (int i = 0; i < 2 && rank == from; ++i)
+            ok(sennit_plan_isend(plan.get(), &out[i], 1, MPI_INT, to, 5 + i, kWorld,
+                                 i == 1 ? sent : kNone, nullptr));
+        for (int i = 0; i < 2 && rank == to; ++i)
+            ok(sennit_plan_irecv(plan.get(), &in[i], 1, MPI_INT, from, 5 + i, kWorld, kNone,
+                                 nullptr));
+        plan.commit();
+        plan.run();
+        MPI_Barrier(kWorld);
+        if (rank == to && !is_self) ok(sennit_message_plan_open(plan.get()));
+        MPI_Barrier(kWorld);
+        if (rank == from) {
+            ok(sennit_signal_wait(sent, kTimeNs));
+            const std::string message =
+                "sennit_plan_isend to rank " + std::to_string(to) + " of the communicator, tag 6";
+            refused(sennit_message_plan_start(plan.get()), SENNIT_ERR_SIGNAL_OVERFLOW,
+                    message.c_str());
+            refused(SENNIT_ERR_SIGNAL_OVERFLOW, SENNIT_ERR_SIGNAL_OVERFLOW,
+                    "`sent` has not been reset");
+        }
+    }
+    ok(sennit_signal_destroy(sent));
+}
+
 // As many plans as a program may have for its stages: all at once, each with its own data.
 void two_thousand_plans_live_at_once() {
     const int count = 2000;
@@ -371,6 +404,8 @@ int main(int argc, char **argv) {
     two_buffers_in_turn_need_no_other_trip();
     one_buffer_where_there_should_be_two_is_found();
     a_message_too_early_for_a_signal_of_the_callers_is_named(is_one_node);
+    a_signal_of_the_sender_that_was_not_reset_is_named(false);
+    a_signal_of_the_sender_that_was_not_reset_is_named(true);
     two_thousand_plans_live_at_once();
     plans_that_are_recorded_at_once_stay_apart();
     mistakes_do_not_reach_the_next_plan();
