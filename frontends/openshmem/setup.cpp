@@ -446,8 +446,8 @@ void end_without_finalize(int status, void *) {
     finalize();
 }
 
-void end_by_itself() {
-    if (ends_by_itself && state.inits > 0 && !is_forked_child()) {
+void end_by_itself(int status, void *) {
+    if (status == 0 && state.inits > 0 && !is_forked_child()) {
         state.inits = 1;
         finalize();
     }
@@ -543,8 +543,7 @@ SHMEM_DEFINE(int, shmem_init_thread, (int requested, int *provided)) {
 SHMEM_DEFINE(void, start_pes, (int)) {
     if (state.inits > 0) return;
     pshmem_init();
-    if (!ends_by_itself) std::atexit(end_by_itself);
-    ends_by_itself = true;
+    if (!ends_by_itself) ends_by_itself = on_exit(end_by_itself, nullptr) == 0;
 }
 SHMEM_DEFINE(void, shmem_finalize, (void)) {
     finalize();

@@ -81,6 +81,7 @@ int main(int argc, char **argv) {
     shmem_barrier_all();
     if (strcmp(what, "start-exit") == 0 && me == 0) shmem_global_exit(7);
     if (strcmp(what, "start-exit") == 0) compute();
+    if (strcmp(what, "start-status") == 0 && me == 1) exit(3);
     if (strcmp(what, "start-child") == 0 && me == 0 && run_child() != 0) return 3;
     if (strcmp(what, "own-memory") == 0 && me == 1) shmem_global_exit(0);
     if (strcmp(what, "own-memory") == 0) compute();

@@ -16,6 +16,8 @@ COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
 CASES = [
     ("start", [], {}, {0}, r"^$", None),
     ("start-exit", ["--keep-going"], {}, {7}, r"", r"shmem_finalize"),
+    # A PE that fails does not take part in the other's barriers.
+    ("start-status", ["--keep-going"], {}, {3}, r"(?s)(?=.*PE 0: shmem_barrier_all: )(?=.*exited with code 3)", None),
     ("start-child", [], {}, {0}, r"shmem_long_p: argument dest: 8 bytes at 0x[0-9a-f]+ are not symmetric", None),
     ("own-memory", [], {}, {0}, r"", None),
     ("reads", ["--keep-going"], {}, {0}, r"", None),
