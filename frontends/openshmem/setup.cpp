@@ -300,7 +300,8 @@ bool any_pe(bool mine) {
 // the same time, which concerns all PEs until the last finalize.
 void agree_on_threads(bool has_threads) {
     state.has_threads = any_pe(has_threads || state.has_threads);
-    // Another part of the program may have started Sennit with a lower level.
+    // The first shmem_init_thread, or another part of the program, may have started Sennit with a
+    // lower level. It stays: with the highest one each collective call takes a lock.
     const auto granted = static_cast<int>(sennit_thread_level_granted());
     state.thread_level = state.has_threads ? granted : std::min(granted, SHMEM_THREAD_SERIALIZED);
 }
