@@ -48,8 +48,9 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  *   these signals and resets them.
  * - sennit_message_plan_wait does not wait for a message with `arrived`, and its sender does not
  *   wait for the receiver. So the program must delay the sender's next start until the buffer may
- *   be written and the signal is reset. `sent` may not fire before test or wait of the plan, which
- *   sends the put.
+ *   be written and the signal is reset: an earlier start gets SIGNAL_OVERFLOW, but may have
+ *   overwritten the buffer. `sent` may not fire before test or wait of the plan, which sends the
+ *   put.
  * - `exchange`: a request for the exchange of this message. The caller completes it before commit
  *   and destroy. If it is NULL, commit completes the exchange.
  *
