@@ -260,6 +260,15 @@ static inline const char *sennit_mpi_why_unread(sennit_status status) {
     return status == SENNIT_ERR_NOMEM ? "no memory" : "a datatype that cannot be read";
 }
 
+/* The last error, of the registration of a receive whose memory has gaps. */
+static inline sennit_status sennit_mpi_fail_between(sennit_status status) {
+    const sennit_error first = *sennit_last_error();
+    char text[400]; /* the error keeps 255 bytes */
+    (void)snprintf(text, sizeof text, "it needs all memory from its first to its last byte: %s",
+                   first.text);
+    return sennit_error_report(status, first.operation, text, first.provider_code);
+}
+
 /* Makes memory, signal and block of a receive, and the description for its sender. */
 static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int body_tag) {
     const sennit_mpi_layout *const layout = &message->layout;
@@ -270,7 +279,11 @@ static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int b
     sennit_mpi_range_of(layout, &first, &end);
     status = sennit_register((char *)message->buffer + first, (size_t)(end - first), 0,
                              &message->region);
-    if (status != SENNIT_OK) return status;
+    if (status != SENNIT_OK) {
+        return (uint64_t)(end - first) == sennit_mpi_bytes_of(layout)
+                   ? status
+                   : sennit_mpi_fail_between(status);
+    }
     message->is_registered = 1;
     if (message->signal.handle == 0) {
         status = sennit_signal_create(1, 1, SENNIT_SIGNAL_STRICT, &message->signal);

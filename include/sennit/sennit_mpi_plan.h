@@ -43,6 +43,9 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  * - Between two ranks the n-th send with a tag of a communicator matches the n-th receive with this
  *   tag. Datatypes may differ as MPI allows, and may be freed after the call. MPI_PROC_NULL moves
  *   nothing and counts no event.
+ * - A receive registers all memory from its first to its last byte, including that between the
+ *   parts of its datatype, and may take one of the rank's segments (memory.h). Record one message
+ *   for each allocation: one receive must not span several.
  * - `arrived` and `sent` are the caller's signals or SENNIT_SIGNAL_NULL. `arrived` counts an event
  *   when the message is there, `sent` when the buffer may be written again. The caller waits for
  *   these signals and resets them.

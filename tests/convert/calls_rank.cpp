@@ -4,6 +4,8 @@
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_plan.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -431,6 +433,36 @@ void the_wrong_message_of_several_is_named() {
         "sennit_plan_alltoallv to rank 1 of the communicator, tag 0: a count below 0");
 }
 
+// A receive of two arrays with unmapped memory between them. Would break: an error that calls the
+// arrays' own memory unmapped. The same datatype can be sent.
+void an_error_names_the_memory_between_two_arrays() {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto *const first = static_cast<char *>(
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    need(first != MAP_FAILED && munmap(first + page, page) == 0, "no memory");
+    const int counts[] = {2, 2};
+    const MPI_Aint places[] = {0, static_cast<MPI_Aint>(2 * page)};
+    MPI_Datatype both = MPI_DATATYPE_NULL;
+    MPI_Type_create_hindexed(2, counts, places, MPI_DOUBLE, &both);
+    double in[4] = {};
+    {
+        const Plan plan(kWorld);
+        refused(
+            sennit_plan_irecv(plan.get(), first, 1, both, 0, 5, kWorld, kNone, nullptr),
+            SENNIT_ERR_ARG,
+            "sennit_plan_irecv from rank 0 of the communicator, tag 5: it needs all memory from "
+            "its first to its last byte: ");
+        refused(SENNIT_ERR_ARG, SENNIT_ERR_ARG, " are not all mapped");
+        ok(sennit_plan_sendrecv(plan.get(), first, 1, both, (rank + 1) % size, 5, in, 4, MPI_DOUBLE,
+                                (rank + size - 1) % size, 5, kWorld, kNone, kNone));
+        plan.commit();
+        plan.run();
+    }
+    MPI_Type_free(&both);
+    (void)munmap(first, page);
+    (void)munmap(first + 2 * page, page);
+}
+
 void mistakes() {
     double memory[8] = {};
     mismatch(3, MPI_DOUBLE, 2, MPI_DOUBLE,
@@ -477,6 +509,7 @@ void mistakes() {
         plan.run();
     }
     the_wrong_message_of_several_is_named();
+    an_error_names_the_memory_between_two_arrays();
     const Plan alone(kWorld);
     if (rank == 0) {
         ok(sennit_plan_isend(alone.get(), memory, 1, MPI_DOUBLE, 1, 9, kWorld, kNone, nullptr));
