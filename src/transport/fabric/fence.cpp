@@ -94,8 +94,8 @@ void Network::repeat(int peer, unsigned rail) {
     bool one_by_one = false;
     for (const Posted *posted = link.to_repeat.first; posted != nullptr; posted = posted->next)
         one_by_one |= posted->failures >= kMostTogether;
-    bool is_next =
-        !link.is_left_out && (!one_by_one || !is_older_in_flight(peer, rail, UINT64_MAX));
+    bool is_next = !link.is_left_out && link.alone == nullptr &&
+                   (!one_by_one || !is_older_in_flight(peer, rail, UINT64_MAX));
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
         if (is_lost_event(*posted)) {
@@ -104,16 +104,16 @@ void Network::repeat(int peer, unsigned rail) {
             continue;
         }
         if (link.is_left_out && move_to_another(posted)) continue;
-        posted->is_alone = one_by_one && is_next;
+        posted->is_alone = false;
         if (posted->attempts == kMostAttempts || carries_nothing(link)) {
             posted->verdict = SENNIT_ERR_FABRIC;
             done_.append(posted);
         } else if (!is_next || start_transfer(posted) == Submit::again) {
-            posted->is_alone = false;
             link.to_repeat.append(posted);
-        } else {
-            link.has_alone = one_by_one;
-            is_next = !one_by_one;
+        } else if (one_by_one) {
+            posted->is_alone = true;
+            link.alone = posted;
+            is_next = false;
         }
     }
 }

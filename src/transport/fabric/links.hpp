@@ -56,11 +56,11 @@ struct RailLink {
     Data data = Data::unknown;        // whether completion data arrives, by this rank's trial
     std::uint8_t questions_sent = 0;  // for the awaited answer
     WayBack back;
-    std::uint32_t longest = 0;   // longest message on the present connections
-    bool wants_windows = false;  // the windows of its connections must be limited again
-    bool has_alone = false;      // a transfer with Posted::is_alone is in progress
-    PostedList to_repeat;        // failed transfers, repeated when the doubt is over
-    std::int64_t fenced_ns = 0;  // time when `number` was received
+    std::uint32_t longest = 0;      // longest message on the present connections
+    bool wants_windows = false;     // the windows of its connections must be limited again
+    const Posted *alone = nullptr;  // the transfer in progress that was posted with no other
+    PostedList to_repeat;           // failed transfers, repeated when the doubt is over
+    std::int64_t fenced_ns = 0;     // time when `number` was received
     std::int64_t next_question_ns = 0;
     std::int64_t question_pause_ns = 0;
     std::int64_t failing_since_ns = 0;  // since when messages to it fail; 0: they do not

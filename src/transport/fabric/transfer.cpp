@@ -89,7 +89,7 @@ Submit Network::submit(Operation *operation) {
         peer.tried_ns = now;
     }
     if (peer.number == 0) ask(peer);
-    if (peer.number == 0 || peer.in_doubt || peer.has_alone || !peer.to_repeat.empty())
+    if (peer.number == 0 || peer.in_doubt || peer.alone != nullptr || !peer.to_repeat.empty())
         return retry_later(&peer);
     // Limit the share of a peer: transfers to a stopped peer do not complete for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
@@ -390,7 +390,7 @@ int Network::finish_transfer(Posted *posted) {
         if (operation->kind == Operation::Kind::put_event) ++links_[posted->peer].events_put;
         RailLink &link = link_of(posted->peer, posted->rail);
         const bool gone = known_gone(*rank_, posted->peer) != Gone::no;
-        if (posted->is_alone) link.has_alone = false;
+        if (link.alone == posted) link.alone = nullptr;
         if (posted->error != 0 && status == SENNIT_OK && !gone) {
             if (posted->failures < UINT8_MAX) ++posted->failures;
             end_lent(posted);
