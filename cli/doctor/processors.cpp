@@ -17,7 +17,6 @@ std::string allowed_list(const System &system) {
     return value_of(read_text(system, "/proc/self/status").value_or(""), "Cpus_allowed_list");
 }
 
-// The lowest quota of the control groups in processors; nothing if none is limited.
 struct Quota {
     double processors;
     ControlGroup group;
@@ -39,6 +38,7 @@ std::optional<double> quota_of(const System &system, const ControlGroup &group) 
     return quota / period;
 }
 
+// The lowest quota of the control groups; nothing if none is limited.
 std::optional<Quota> tightest_quota(const System &system) {
     std::optional<Quota> tightest;
     for (const ControlGroup &group : control_groups(system, "cpu")) {
@@ -55,8 +55,10 @@ Finding check_cpuset(const System &system) {
     Finding finding("cpuset");
     const std::string list = allowed_list(system);
     const std::size_t allowed = count_of_list(list);
-    const std::size_t online =
-        count_of_list(read_text(system, std::string(kProcessors) + "/online").value_or(""));
+    std::string online_list;
+    std::istringstream(read_text(system, std::string(kProcessors) + "/online").value_or("")) >>
+        online_list;
+    const std::size_t online = count_of_list(online_list);
     if (allowed == 0) {
         finding.is = "the kernel does not report it";
         return finding;
@@ -65,28 +67,28 @@ Finding check_cpuset(const System &system) {
     finding.figures = {{"allowed", allowed}, {"online", online}};
     if (system.figures.handover_ns) {
         finding.figures["handover_ns"] = *system.figures.handover_ns;
-        finding.measured = fmt::format("from one thread to the next on one processor: {}",
+        finding.measured = fmt::format("thread switch on one processor: {}",
                                        time_text(*system.figures.handover_ns));
     }
     if (system.ranks > static_cast<int>(allowed)) {
         finding.verdict = Verdict::bad;
         finding.costs = fmt::format(
-            "{} ranks share {}: every wait is at least a change of thread; between "
-            "nodes each poll of a waiting rank is one, too",
+            "{} ranks share {}: every wait takes at least a thread switch; between nodes each "
+            "poll of a waiting rank does, too",
             system.ranks, counted(allowed, "processor"));
         finding.mend = allowed < online
                            ? fmt::format(
-                                 "taskset -c 0-{} sennit run -n {} ... (a container: docker "
+                                 "taskset -c {} sennit run -n {} ... (a container: docker "
                                  "run --cpuset-cpus)",
-                                 online - 1, system.ranks)
+                                 online_list, std::min(system.ranks, static_cast<int>(online)))
                            : fmt::format("sennit run -n {} ...", allowed);
     } else if (allowed < online) {
         finding.verdict = Verdict::note;
         finding.costs = "this process may not use the others";
         finding.mend = fmt::format(
-            "taskset -c 0-{} sennit run ... (a container: docker run "
+            "taskset -c {} sennit run ... (a container: docker run "
             "--cpuset-cpus)",
-            online - 1);
+            online_list);
     }
     return finding;
 }
@@ -99,7 +101,7 @@ Finding check_cpu_quota(const System &system) {
         return finding;
     }
     const ControlGroup &group = quota->group;
-    finding.is = fmt::format("the time of {:.4g} processor{} in {}", quota->processors,
+    finding.is = fmt::format("a quota of {:.4g} processor{} in {}", quota->processors,
                              quota->processors == 1 ? "" : "s", group.folder);
     finding.figures = {{"processors", quota->processors}};
     const std::string stat = read_text(system, group.folder + "/cpu.stat").value_or("");
@@ -114,8 +116,8 @@ Finding check_cpu_quota(const System &system) {
     if (wanted <= quota->processors) return finding;
     finding.verdict = system.ranks > 0 ? Verdict::bad : Verdict::note;
     finding.costs =
-        "waiting ranks use time too: when it is used up, all ranks stop until the period of the "
-        "group is over, tens of milliseconds";
+        "waiting ranks use it too: when it is used up, all ranks stop until the group's next "
+        "period, up to tens of milliseconds";
     finding.mend = group.second
                        ? fmt::format("echo max | sudo tee {}/cpu.max", group.folder)
                        : fmt::format("echo -1 | sudo tee {}/cpu.cfs_quota_us", group.folder);

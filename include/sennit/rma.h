@@ -21,7 +21,8 @@
  * flag, the others set it by sennit_atomic_set_u64 or use a signal: atomic operations and events
  * are executed once.
  *
- * Errors of all calls: RANGE (rank; outside the segment). A refused operation has moved nothing. */
+ * Errors of all calls: RANGE (rank; outside the segment), NOMEM. A refused operation has moved
+ * nothing. */
 #ifndef SENNIT_RMA_H
 #define SENNIT_RMA_H
 
@@ -75,8 +76,8 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
  *   with the strides sorted by size, each must be at least the span of the elements along all
  *   smaller ones. Otherwise ARG.
  * - If source and destination share memory, all elements are read before the first is written.
- * - Aligned elements of 4 and 8 bytes are not torn where load and store reach the peer. On other
- *   paths a single one is not torn either, except by cma (memory.h).
+ * - Where load and store reach the peer, aligned elements of 4 and 8 bytes are not torn. On other
+ *   paths, except cma, this holds for a box of one element (memory.h).
  * - All elements must lie in the segment. The whole box is checked before any of it moves. A box
  *   larger than an address space is RANGE, too.
  * - The box may be changed on return, in all forms. */
@@ -149,12 +150,12 @@ sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size
  * completed before), TIMEOUT, and the operation's. */
 sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 
-/* *done is 1 if the request is over; the status is then the operation's. Never waits. */
+/* *done is 1 if the operation is complete; the status is then its own. Never waits. */
 sennit_status sennit_test(sennit_request *request, int *done);
 
-/* Wait for or test all requests. wait_all returns the operations' first error after all are over;
- * after TIMEOUT the complete ones are {0}. test_all sets *done to 1 when all are over; the call
- * that finds an operation over returns its error. */
+/* Wait for or test all requests. wait_all returns the first error after all are complete; after
+ * TIMEOUT the complete ones are {0}. test_all sets *done to 1 when all are complete, and returns
+ * the first error of those that it completes. */
 sennit_status sennit_wait_all(size_t count, sennit_request requests[], int64_t timeout_ns);
 sennit_status sennit_test_all(size_t count, sennit_request requests[], int *done);
 
@@ -162,9 +163,9 @@ sennit_status sennit_test_all(size_t count, sennit_request requests[], int *done
 sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t timeout_ns,
                               size_t *index);
 
-/* Complete all operations with _nbi and all puts of this rank to `rank`, or to all ranks. A rank
- * that sees a later store of this rank sees them. Requests must still be waited for. Errors: those
- * of failed operations with _nbi, once. */
+/* Complete this rank's puts and operations with _nbi to `rank`, or to all ranks. A rank that sees a
+ * later store of this rank sees their data. Requests must still be waited for. Errors: those of
+ * failed operations with _nbi and _local, once. */
 sennit_status sennit_flush(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_all(int64_t timeout_ns);
 

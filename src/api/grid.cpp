@@ -16,7 +16,7 @@ namespace {
 
 sennit_status check_dimensions(int dimensions, const int dims[]) {
     if (dimensions < 1 || dimensions > group::kMostDimensions)
-        return fail(SENNIT_ERR_RANGE, "%d dimensions are not in 1 to %d", dimensions,
+        return fail(SENNIT_ERR_RANGE, "%d dimensions: allowed are 1 to %d", dimensions,
                     group::kMostDimensions);
     return dims != nullptr ? SENNIT_OK : null_argument("dims");
 }
@@ -122,7 +122,7 @@ sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimens
     return grid_call(__func__, team, [=](const team::Team &found) {
         const group::Grid &grid = *found.grid;
         if (capacity != 0 && capacity < grid.dimensions)
-            return fail(SENNIT_ERR_RANGE, "the grid has %d dimensions, there is room for %d",
+            return fail(SENNIT_ERR_RANGE, "the grid has %d dimensions; the capacity is %d",
                         grid.dimensions, capacity);
         if (dimensions != nullptr) *dimensions = grid.dimensions;
         for (int i = 0; capacity != 0 && i < grid.dimensions; ++i) {

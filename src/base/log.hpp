@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The log: passes one line at a time to a callback or to stderr. Only the first function that
-// detects a problem logs it. A warning that a program could cause often appears once. Warnings of
-// long waits (LateNotice, LostSearch::warn) repeat at growing intervals, those of a failing network
-// at each failure. Level NONE is for output that the user asked for; it is always shown.
+// The log: passes one line at a time to a callback or to stderr. A problem is logged once, by the
+// function that detects it. A warning that a program could repeat appears once. Warnings of long
+// waits (LateNotice, LostSearch::warn) repeat at growing intervals, network warnings at each
+// failure. Level NONE is for output that the user asked for; it is always shown.
 #pragma once
 
 #include <sennit/error.h>

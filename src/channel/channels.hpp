@@ -47,8 +47,8 @@ sennit_status check_peer(const Rank &rank, int peer);
 sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t count,
                        unsigned flags, const Deadline &deadline, Channel **opened);
 
-// Waits until all messages of this rank are read or nobody will read them, then closes all
-// channels. After TIMEOUT all are open as before. regions[i] becomes the region to deregister, or
+// Waits until this rank's messages on them are read or nobody will read them, then closes the
+// channels. After TIMEOUT they are open as before. regions[i] becomes the region to deregister, or
 // SENNIT_REGION_NULL. Errors: TIMEOUT.
 sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
                         const Deadline &deadline, sennit_region *regions);

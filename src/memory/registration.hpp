@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes segments of existing memory of the program: chooses the mechanism and writes the records
-// for the peers. Called with the rank's cold mutex held, except where noted.
+// for the peers. Functions with a `Rank &` need its cold mutex.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,10 @@ sennit_status segment_register(Rank &rank, const RegistrationArgs &args, Segment
 // NOMEM.
 sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **record);
 
-// Called by segment_destroy() for such a segment after its live words are cleared: ends the
-// mechanism.
+// Ends the mechanism of a registered or lent segment, after its live words are cleared.
 void registration_end(Rank &rank, const SegmentRecord &record);
 
-// Whether the record is a later one of a region with several records, and so no segment itself.
+// Whether the record continues a region of several records: it is no segment of its own.
 inline bool continues_region(const SegmentRecord &record) {
     return record.kind == SegmentKind::registered && record.view_offset != 0;
 }

@@ -5,8 +5,8 @@
 // A creation is two exchanges over the parent: first each rank's arguments and free slots, then
 // whether each rank could make its part. If one could not, all undo theirs. A rank that has taken a
 // slot waits only for ranks that have entered the same creation. So creations over several teams at
-// once, in any order, do not block each other. If two of them choose the same slot, at least one of
-// them fails to take it on some rank, and chooses again.
+// once, in any order, do not block each other. If two of them choose the same slot and share a
+// rank, at least one fails to take it there, and chooses again.
 #pragma once
 
 #include <pthread.h>
@@ -55,13 +55,13 @@ struct CreationArgs {
 };
 
 // Collective over `parent`; needs a CollectiveCall. `*handle` is 0 for a rank that joins no team.
-// Errors: ARG (digests differ, other collective calls), NOMEM, OTHER_NODE, STATE, TIMEOUT,
+// Errors: ARG (digests differ, other collective calls), NOMEM, OS, OTHER_NODE, STATE, TIMEOUT,
 // PEER_LOST, and the reason of a rank that refused.
 sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle);
 
-// Collective over the team; synchronises its members. Needs a CollectiveCall. Errors: STATE (it has
-// segments; nothing changes), ARG (other collective calls; nothing changes), PEER_LOST (this rank's
-// part is freed too).
+// Collective over the team; synchronises its members. Needs a CollectiveCall. Errors (nothing
+// changes): STATE (it has segments), ARG (other collective calls), NOMEM, TIMEOUT. PEER_LOST: this
+// rank's part is freed too.
 sennit_status destroy(Rank &rank, Team &team);
 // Frees the slot of a destroyed team for reuse. Called after the CollectiveCall has ended and no
 // state of the team is left.

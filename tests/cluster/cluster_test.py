@@ -390,17 +390,15 @@ def has_hydra_died(launcher, done):
 
 
 def ranks_of_each_launcher_run_on_the_hosts(cluster, launcher, suite_ring):
-    done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", "hostname")
+    while has_hydra_died(launcher, done := cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", "hostname")):
+        pass
     expect(done.returncode == 0 and sorted(done.stdout.split()) == ["h0", "h0", "h1", "h1", "h2"], done)
     for kind in ("pmix", "pmi2") if launcher == "srun" else ("",):
         cluster.environment["SLURM_MPI_TYPE"] = kind
         done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", suite_ring)
         expect(done.returncode == 0 and done.stdout == "5 ranks in a ring, sum of their numbers 10\n", kind, done)
-    for _ in range(3):
-        done = cluster.run("--launcher", launcher, "--", "sh", "-c", "exit 3")
-        if not has_hydra_died(launcher, done):
-            break
-        cluster.nothing_is_left()
+    while has_hydra_died(launcher, done := cluster.run("--launcher", launcher, "--", "sh", "-c", "exit 3")):
+        pass
     expect(done.returncode == 3, done)
     cluster.nothing_is_left()
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
 constexpr std::uint64_t kMostPages = kHugePageBytes / 4096;
-// Copies of longer runs bypass the caches; most of a shorter run stays there for the program.
+// In huge pages, copies of longer runs bypass the caches; most of a shorter run stays there.
 constexpr std::uint64_t kLongBytes = 8u << 20;
 
 void *pointer(std::uint64_t address) {
@@ -36,8 +36,7 @@ bool may_swap() {
     return sysinfo(&machine) != 0 || machine.totalswap != 0;
 }
 
-// Finds the parts of a file's range that have data, one by one, by raw system calls. Reserved pages
-// count as data.
+// Finds the parts of a file's range that have data, one by one, by raw system calls.
 class DataSpans {
   public:
     DataSpans(int file, std::uint64_t offset, std::uint64_t bytes)
@@ -379,8 +378,7 @@ std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
         const Piece piece{at, bytes, view + from_start, fresh + from_start};
         make_fresh_pages(move, piece, &placement);
         if (swap_back(move, guard, piece) != 0) {
-            // Unmaps only the rest: at the addresses from which memory has moved, there may be
-            // other mappings now.
+            // Unmaps only the rest: the addresses of the moved part may have other mappings now.
             (void)munmap(piece.fresh, end - at);
             return at;
         }
