@@ -55,9 +55,7 @@ Finding check_cpuset(const System &system) {
     Finding finding("cpuset");
     const std::string list = allowed_list(system);
     const std::size_t allowed = count_of_list(list);
-    std::string online_list;
-    std::istringstream(read_text(system, std::string(kProcessors) + "/online").value_or("")) >>
-        online_list;
+    const std::string online_list = read_line(system, std::string(kProcessors) + "/online");
     const std::size_t online = count_of_list(online_list);
     if (allowed == 0) {
         finding.is = "the kernel does not report it";

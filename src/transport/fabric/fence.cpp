@@ -212,8 +212,7 @@ void Network::answer_question(const Message &question) {
 // that misses this message asks.
 void Network::announce_endpoint(int except, unsigned rail) {
     for (const int peer : links_.used())
-        if (peer != except && links_[peer].is_contacted && !links_[peer].is_refused &&
-            !links_[peer].is_lost)
+        if (peer != except && links_[peer].is_contacted && !links_[peer].is_refused)
             send_endpoint(peer, rail, rail_to_use(peer, rail), nullptr);
 }
 

@@ -183,6 +183,9 @@ bool Network::send(Message *message) {
 // peer.
 void Network::send_or_queue(Message *message) {
     if (send(message)) return;
+    // The provider always refuses messages to a process that has ended.
+    const int peer = message->peer;
+    if (links_[peer].is_lost || known_gone(*rank_, peer) == Gone::died) return give_back(message);
     if (message->header.kind != MessageKind::goodbye) {
         if (queued_messages_ == kMostQueuedMessages) return give_back(message);
         ++queued_messages_;

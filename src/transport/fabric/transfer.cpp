@@ -313,16 +313,8 @@ std::size_t Network::poll_rails(bool all) {
         post_receives(rail, seen != 0);
     PostedList held = outbox_.take_all();
     queued_messages_ = 0;
-    while (Posted *first = held.take()) {
-        auto *const message = static_cast<Message *>(first);
-        // The provider refuses messages to a process that has ended, and tries to connect each
-        // time.
-        const int peer = message->peer;
-        if (links_[peer].is_lost || known_gone(*rank_, peer) == Gone::died)
-            give_back(message);
-        else
-            send_or_queue(message);
-    }
+    while (Posted *first = held.take())
+        send_or_queue(static_cast<Message *>(first));
     return seen;
 }
 
