@@ -136,10 +136,9 @@ bool is_word_task(const transport::Arrived &arrived) {
 }
 
 // Stores the data, then executes the operation on the word, if the segment contains the word.
-// False: another rank has the lock of the segment. The sender repeats the task, which stores the
-// data again.
-bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status *status,
-                    std::byte *reply) {
+// kTaskIsToBeRepeated: another rank has the lock of the segment; the repetition stores the data
+// again.
+sennit_status take_word_task(Rank &rank, const transport::Arrived &arrived, std::byte *reply) {
     WordTask task;
     std::memcpy(&task, arrived.payload, sizeof task);
     const std::uint64_t place = reinterpret_cast<std::uintptr_t>(arrived.memory) +
@@ -148,10 +147,8 @@ bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status
     const std::uint64_t bytes = arrived.segment->bytes;
     const bool is_known = task.operation == SENNIT_SUM || task.operation == SENNIT_REPLACE;
     if (!is_known || bytes < sizeof task.value || place > bytes - sizeof task.value ||
-        (arrived.segment->owner_address + place) % sizeof task.value != 0) {
-        *status = SENNIT_ERR_ARG;
-        return true;
-    }
+        (arrived.segment->owner_address + place) % sizeof task.value != 0)
+        return SENNIT_ERR_ARG;
     copy_any(arrived.memory, arrived.payload + sizeof task, arrived.bytes);
     order_stores();
     transport::Task of_word = *arrived.task;
@@ -165,7 +162,21 @@ bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status
     word.bytes = sizeof task.value;
     word.payload = reinterpret_cast<const std::byte *>(&task.value);
     std::memset(reply, 0, sizeof(std::uint64_t));
-    return carry_out(rank, word, nullptr);
+    return carry_out(rank, word, nullptr) ? SENNIT_OK : kTaskIsToBeRepeated;
+}
+
+// Executes a new task, and stores its reply in the history. After kTaskIsToBeRepeated the task is
+// still new.
+sennit_status take_task(Rank &rank, TaskHistory &history, const transport::Arrived &arrived) {
+    if (arrived.memory == nullptr) return SENNIT_ERR_NOT_REGISTERED;
+    const bool event = is_event(arrived);
+    const bool word = !event && is_word_task(arrived);
+    if (!event && !word && !well_formed(arrived)) return SENNIT_ERR_ARG;
+    std::byte *const reply = place_of_reply(history, *arrived.task);
+    if (reply == nullptr) return SENNIT_ERR_NOMEM;
+    if (event) return take_event_task(rank, history, arrived, reply) ? SENNIT_OK : SENNIT_ERR_NOMEM;
+    if (word) return take_word_task(rank, arrived, reply);
+    return carry_out(rank, arrived, reply) ? SENNIT_OK : kTaskIsToBeRepeated;
 }
 
 }  // namespace
@@ -198,20 +209,11 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     TaskHistory::Answer &entry = history->answers[task.sequence % kTaskWindow];
     if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;
     if (entry.sequence < task.sequence) {
-        if (arrived.memory == nullptr) return SENNIT_ERR_NOT_REGISTERED;
-        const bool event = is_event(arrived);
-        const bool word = !event && is_word_task(arrived);
-        const bool is_good = event || word || well_formed(arrived);
-        entry.status = is_good ? SENNIT_OK : SENNIT_ERR_ARG;
-        std::byte *const reply = is_good ? place_of_reply(*history, task) : nullptr;
-        if (is_good && reply == nullptr) return SENNIT_ERR_NOMEM;
-        if (event) {
-            if (!take_event_task(rank, *history, arrived, reply)) return SENNIT_ERR_NOMEM;
-        } else if (word) {
-            if (!take_word_task(rank, arrived, &entry.status, reply)) return kTaskIsToBeRepeated;
-        } else if (is_good && !carry_out(rank, arrived, reply)) {
-            return kTaskIsToBeRepeated;
-        }
+        const sennit_status status = take_task(rank, *history, arrived);
+        if (status == kTaskIsToBeRepeated) return status;
+        // A failure is stored too: the sender reports that nothing was done, so a repetition that
+        // arrives later must not do it.
+        entry.status = status;
         entry.reply_bytes = task.reply_bytes;
         entry.sequence = task.sequence;
     }

@@ -86,9 +86,10 @@ TEST_F(Adopt, a_child_allocates_and_forks_on) {
         std::vector<std::unique_ptr<char[]>> more;
         for (std::size_t i = 1; i < 2000; ++i)
             more.push_back(std::make_unique<char[]>(i));
+        const std::uint8_t before = memory[6];
         const int inner = in_child([&] {
             memory[5] = 1;
-            return holds(memory.get() + 6, 1, 0) ? 1 : 0;
+            return memory[6] == before ? 0 : 1;
         });
         return inner == 0 && holds(memory.get(), 30000, 2) ? 0 : 4;
     });

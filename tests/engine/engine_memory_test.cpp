@@ -56,7 +56,7 @@ TEST_F(EngineTest, without_memory_starting_fails_with_nomem_and_what_was_started
 }
 
 // Broken by a task that is executed although its answer cannot be kept: a repetition would execute
-// it again.
+// it again; and by a repetition that is executed once there is memory.
 TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_nothing) {
     start();
     const auto child = [&] {
@@ -89,6 +89,14 @@ TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_no
         if (words[0] != 1 || words[1] != 0) _exit(4);
         // A task with a short reply needs no memory.
         if (arrive(1, 3, 1) != SENNIT_OK || words[0] != 2) _exit(5);
+        // The sender has reported the failure: with memory again, a repetition changes nothing.
+        while (kept != nullptr) {
+            void *const piece = kept;
+            std::memcpy(&kept, piece, sizeof kept);
+            std::free(piece);
+        }
+        if (arrive(1, 2, 64) != SENNIT_ERR_NOMEM || words[1] != 0) _exit(6);
+        if (arrive(1, 4, 64) != SENNIT_OK || words[1] != 1) _exit(7);
         _exit(0);
     };
     EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");

@@ -163,6 +163,26 @@ TEST_F(TargetTest, a_repetition_gets_the_first_answer_and_changes_nothing) {
     EXPECT_EQ(word, 113u);
 }
 
+// Broken by a repetition that is executed after its sender has reported the failure.
+TEST_F(TargetTest, a_repetition_of_a_task_that_was_refused_is_refused_too) {
+    start();
+    const transport::Task task{1, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, 0, {}};
+    const std::uint64_t value = 5;
+    transport::Arrived gone{1,
+                            &task,
+                            nullptr,
+                            nullptr,
+                            8,
+                            reinterpret_cast<const std::byte *>(&value),
+                            reinterpret_cast<std::byte *>(&reply)};
+    EXPECT_EQ(op::engine_execute(&rank(), gone), SENNIT_ERR_NOT_REGISTERED);
+    // The segment's slot has been reused meanwhile.
+    EXPECT_EQ(arrive(1, 5), SENNIT_ERR_NOT_REGISTERED);
+    EXPECT_EQ(word, 100u);
+    EXPECT_EQ(arrive(2, 5), SENNIT_OK);
+    EXPECT_EQ(word, 105u);
+}
+
 // Broken by a history that is too short, or a late copy that is mistaken for a new task.
 TEST_F(TargetTest, tasks_of_a_window_are_remembered_in_any_order_and_older_ones_are_refused) {
     start();

@@ -27,6 +27,42 @@ TEST_F(Messages, a_task_is_sent_again_until_its_answer_comes_and_less_and_less_o
     EXPECT_FALSE(task.over);
 }
 
+// Broken by operations to a stopped peer that leave no room for those to others.
+TEST_F(Messages, tasks_without_an_answer_leave_room_for_those_to_other_peers) {
+    meet();
+    meet(2);
+    int accepted = 0;
+    while (accepted < 1'000 &&
+           network->submit(&job(Operation::Kind::execute, 2)) == Submit::accepted) {
+        ++accepted;
+        step();
+    }
+    EXPECT_GE(accepted, 32) << "the window of the engine";
+    EXPECT_LE(accepted, 64);
+    for (int i = 0; i < 3; ++i) {
+        Job &task = job(Operation::Kind::execute);
+        start(task);
+        const auto heard = hear(MessageKind::task);
+        ASSERT_TRUE(heard);
+        there[1].say(ToldPeer::word(MessageKind::answer, 0, heard->header.id));
+        EXPECT_TRUE(until([&] { return task.over; }));
+    }
+}
+
+// Broken by transfers to stopped peers that fill a rail.
+TEST_F(Messages, puts_that_do_not_end_leave_room_for_those_to_other_peers) {
+    meet();
+    meet(2);
+    int accepted = 0;
+    while (accepted < 100'000 && network->submit(&put(1, 2)) == Submit::accepted)
+        ++accepted;
+    EXPECT_GE(accepted, 8);
+    Job &other = put(5);
+    start(other);
+    land(other);
+    EXPECT_EQ(there[1].memory[0], 5u);
+}
+
 TEST_F(Messages, only_an_answer_of_the_right_peer_and_kind_ends_a_task) {
     meet();
     meet(2);

@@ -445,6 +445,34 @@ TEST_F(OneCard, a_try_that_can_not_be_ended_now_is_ended_later_and_repeated_then
     EXPECT_EQ(there[2].memory[0], 7u);
 }
 
+// Broken by a poll that waits for transfers to end, with the locks held.
+TEST_F(OneCard, a_try_that_hangs_holds_up_no_poll_and_nothing_for_other_peers) {
+    meet();
+    meet(2);
+    Job &held = put(7);
+    start(held);
+    Word other = there[2].endpoint(0);
+    other.header.id = 2;
+    there[1].say(other);
+    steps(50);
+    const std::int64_t begin = time_ns;
+    std::int64_t longest = 0;
+    while (!held.over && time_ns - begin < 1'000 * kMs) {
+        pass(kMs);
+        const std::int64_t before = time_ns;
+        (void)network->progress();
+        longest = std::max(longest, time_ns - before);
+        for (int i = 0; i < 4; ++i)
+            step();
+        if (time_ns - begin > 150 * kMs) there[2].look_at_memory();
+    }
+    EXPECT_TRUE(held.over);
+    EXPECT_EQ(held.status, SENNIT_OK);
+    EXPECT_GT(time_ns - begin, 200 * kMs);
+    EXPECT_LT(time_ns - begin, 300 * kMs);
+    EXPECT_LT(longest, 5 * kMs);
+}
+
 TEST_F(OneCard, what_is_open_to_a_rank_that_has_left_ends_as_soon_as_it_can_be_ended) {
     meet();
     Job &get = job(Operation::Kind::get);

@@ -9,6 +9,7 @@
 // Everything here runs with the lock held.
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -79,7 +80,10 @@ void Network::service_link(int peer, unsigned rail, std::int64_t now) {
     if (!link.in_doubt) repeat(peer, rail);
     const std::uint64_t number = links_[peer].is_lost ? UINT64_MAX : link.number;
     const bool hangs = is_older_in_flight(peer, rail, number);
-    if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, number);
+    if (!hangs)
+        link.is_cut = false;
+    else if (now - link.fenced_ns > kHangsNs)
+        end_older(peer, rail, number, now);
     forget_address(rail, &link.former);
     link.needs_service = link.awaits_answer || !link.to_repeat.empty() || hangs ||
                          link.is_left_out || link.has_waiting_transfer ||
@@ -267,6 +271,7 @@ void Network::handle_endpoint(const Message &answer) {
         link.gives_keys = header.bytes != 0;
         forget_keys(link, rail);
         link.fenced_ns = boot_ns();
+        link.is_cut = false;
         link.transfer_refusals.since_ns = 0;
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
@@ -322,8 +327,8 @@ bool Network::is_older_in_flight(int peer, unsigned rail, std::uint64_t number) 
     return false;
 }
 
-// Ends the provider's transfers to endpoints before this number, and polls their results.
-void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
+// Cuts the connections of the provider's transfers to endpoints before this number.
+void Network::cut_older(int peer, unsigned rail, std::uint64_t number) {
     fi_addr_t cut = FI_ADDR_UNSPEC;
     for (std::size_t i = 0; i < post_count_; ++i) {
         const Posted &posted = posts_[i];
@@ -333,10 +338,34 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
         cut = posted.to;
         rails_[rail].rail.cut(cut);
     }
+}
+
+// Ends the provider's transfers to endpoints before this number: first cuts their connections; if
+// that has not ended them after kHangsNs, closes the endpoint for all transfers of the rail.
+void Network::end_older(int peer, unsigned rail, std::uint64_t number, std::int64_t now) {
+    RailLink &link = link_of(peer, rail);
+    if (link.is_cut) return reset_active(rail);
+    link.is_cut = true;
+    link.fenced_ns = now;
+    cut_older(peer, rail, number);
+}
+
+// Ends all transfers of the provider before the endpoints are closed.
+void Network::end_all() {
+    const auto is_open = [this](unsigned rail) {
+        return std::any_of(posts_, posts_ + post_count_, [rail](const Posted &posted) {
+            return posted.is_in_flight && posted.rail == rail;
+        });
+    };
+    for (const int peer : links_.used())
+        for (unsigned rail = 0; rail < rail_count_; ++rail)
+            if (link_of(peer, rail).posted != 0) cut_older(peer, rail, UINT64_MAX);
     const Deadline limit = Deadline::after(kHangsNs);
-    while (is_older_in_flight(peer, rail, number) && !limit.over())
-        (void)handle_completions(rail, true);
-    if (is_older_in_flight(peer, rail, number)) reset_active(rail);
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        while (is_open(rail) && !limit.over())
+            (void)handle_completions(rail, true);
+        if (is_open(rail)) reset_active(rail);
+    }
 }
 
 // Ends all transfers of this rank on the rail; they are then in doubt. Do not poll before they are

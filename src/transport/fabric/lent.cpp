@@ -52,9 +52,9 @@ std::byte *Network::copy_of(const Posted *posted) const {
 bool Network::may_retry_registration(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
     const std::int64_t now = boot_ns();
-    if (state.unlent_since_ns == 0) state.unlent_since_ns = now;
-    if (now - state.unlent_since_ns < kUnlentNs) return true;
-    state.unlent_since_ns = 0;
+    state.registration_refusals.add(now);
+    if (state.registration_refusals.length(now) < kUnlentNs) return true;
+    state.registration_refusals.since_ns = 0;
     return false;
 }
 
@@ -76,7 +76,7 @@ int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     }
     const int code = state.rail.lend_once(transfer->local, transfer->bytes, &posted->lent);
     if (code != 0) return may_retry_registration(code, state) ? -FI_EAGAIN : code;
-    state.unlent_since_ns = 0;
+    state.registration_refusals.since_ns = 0;
     transfer->descriptor = fi_mr_desc(posted->lent);
     return 0;
 }

@@ -51,6 +51,7 @@ struct RailLink {
     bool in_doubt = false;           // no transfer is posted until there is a new endpoint
     bool is_left_out = false;        // the rail carries nothing to the peer, others do
     bool is_left_out_known = false;  // the peer knows that it is left out
+    bool is_cut = false;             // transfers to earlier endpoints were cut, and some are open
     bool is_used = true;             // for SparseTable
     enum class Data : std::uint8_t { unknown, arrives, lost };
     Data data = Data::unknown;        // whether completion data arrives, by this rank's trial
@@ -60,7 +61,8 @@ struct RailLink {
     bool wants_windows = false;     // the windows of its connections must be limited again
     const Posted *alone = nullptr;  // the transfer in progress that was posted with no other
     PostedList to_repeat;           // failed transfers, repeated when the doubt is over
-    std::int64_t fenced_ns = 0;     // time when `number` was received
+    // When `number` was received; if is_cut, when transfers to earlier endpoints were cut.
+    std::int64_t fenced_ns = 0;
     std::int64_t next_question_ns = 0;
     std::int64_t question_pause_ns = 0;
     std::int64_t failing_since_ns = 0;  // since when messages to it fail; 0: they do not
@@ -117,6 +119,7 @@ struct PeerLink {
     std::uint32_t messages_before = 0;
     std::uint32_t last_check = 0;
     std::uint8_t mute_checks = 0;  // consecutive ones without a message, though it was asked
+    std::uint16_t open_tasks = 0;  // this rank's tasks to it that are not answered yet
     // unpolled_checks: the checks up to the last one at which the peer was not known to poll;
     // polled_checks: the checks since then.
     std::uint32_t unpolled_checks = 0;

@@ -71,6 +71,12 @@ inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
 // Limit of RailLink::patience_ns, which doubles.
 inline constexpr std::int64_t kMostPatienceNs = 5'000'000'000;
 
+// Whether a peer that uses `own` of the places may take one more. It may use a third of those that
+// the others leave: operations to stopped peers do not end for long, and must not fill all places.
+constexpr bool has_share(std::size_t own, std::size_t used, std::size_t places) {
+    return 3 * own + used < places;
+}
+
 // A rail's bit in a set of rails.
 constexpr std::uint8_t bit(unsigned rail) {
     return static_cast<std::uint8_t>(1u << rail);
@@ -88,10 +94,10 @@ struct RailState {
     std::uint16_t tag = 0;                           // tag of its keys
     std::int64_t outgoing_opened_ns = 0;             // last opening of the endpoint for sends
     std::int64_t outgoing_pause_ns = kFirstStuckNs;  // pause before it may be opened again
-    std::int64_t closed_ns = 0;        // last close of the passive endpoint for a peer
-    std::int64_t unlent_since_ns = 0;  // since when registrations lack room; 0: they do not
-    bool was_out_of_reach = false;     // some peer was unreachable at start
-    bool must_close = false;           // close_passive() was called; not closed yet
+    std::int64_t closed_ns = 0;      // last close of the passive endpoint for a peer
+    Refusals registration_refusals;  // for lack of room
+    bool was_out_of_reach = false;   // some peer was unreachable at start
+    bool must_close = false;         // close_passive() was called; not closed yet
 };
 
 // The rails to a node, for peers there that were not used yet.
@@ -263,7 +269,9 @@ class Network final : public Transport {
     void handle_endpoint(const Message &answer);
     void forget_address(unsigned rail, fi_addr_t *address);
     bool is_older_in_flight(int peer, unsigned rail, std::uint64_t number) const;
-    void end_older(int peer, unsigned rail, std::uint64_t number);
+    void cut_older(int peer, unsigned rail, std::uint64_t number);
+    void end_older(int peer, unsigned rail, std::uint64_t number, std::int64_t now);
+    void end_all();
     void reset_active(unsigned rail);
     void announce_endpoint(int except, unsigned rail);
     void read_watch_news();

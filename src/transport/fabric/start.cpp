@@ -369,8 +369,7 @@ void Network::close(const Deadline &deadline) {
     if (rail_count_ != 0) exchange_goodbyes(deadline);
     {
         const MutexLock guard(lock_);
-        for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i)
-            if (posts_[i].is_in_flight) end_older(posts_[i].peer, posts_[i].rail, UINT64_MAX);
+        if (rail_count_ != 0) end_all();
     }
     for (std::size_t place = 0; place < kPlaces; ++place)
         withdraw_from(place);

@@ -327,7 +327,8 @@ void Network::finish_receive(Message *message) {
 }
 
 Submit Network::start_task(Operation *operation) {
-    if (open_tasks_ == kOpenTasks) return Submit::again;
+    PeerLink &peer = links_[operation->peer];
+    if (!has_share(peer.open_tasks, open_tasks_, kOpenTasks)) return Submit::again;
     Message *message = take_message_for(*operation);
     if (message == nullptr) return retry_later(nullptr);
     // id % kOpenTasks is the index in tasks_. last_task_ starts at 0, so no id is 0.
@@ -338,7 +339,7 @@ Submit Network::start_task(Operation *operation) {
     open->operation = operation;
     open->id = last_task_;
     open->first_rail = open->rail = operation->rail;
-    open->events_put = links_[operation->peer].events_put;
+    open->events_put = peer.events_put;
     fill_task(message, *open);
     if (!send(message)) {
         give_back(message);
@@ -348,6 +349,7 @@ Submit Network::start_task(Operation *operation) {
     open->pause_ns = kFirstPauseNs;
     open->resend_ns = 0;
     ++open_tasks_;
+    ++peer.open_tasks;
     return Submit::accepted;
 }
 
@@ -552,8 +554,9 @@ void Network::end_task(int from, std::uint64_t id, const Answer &answer, Answere
     // Ignore a second answer to a repeated task.
     if (open.operation == nullptr || open.id != id || open.operation->peer != from) return;
     Operation *const operation = std::exchange(open.operation, nullptr);
-    --open_tasks_;
     PeerLink &peer = links_[from];
+    --open_tasks_;
+    --peer.open_tasks;
     const auto further = static_cast<std::int32_t>(open.events_put - peer.events_known);
     if (further > 0) peer.events_known = open.events_put;
     sennit_status status = answer.status;
@@ -583,6 +586,7 @@ int Network::end_tasks_of_the_lost() {
             operation = open.operation;
             open.operation = nullptr;
             --open_tasks_;
+            --links_[operation->peer].open_tasks;
         }
         operation->completed(operation, SENNIT_ERR_PEER_LOST);
         ++completed;

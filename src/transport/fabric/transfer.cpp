@@ -23,8 +23,6 @@ constexpr std::int64_t kMostPauseNs = 300'000'000;
 constexpr std::int64_t kTryNs = 1'000'000'000;
 constexpr std::int64_t kStuckNs =
     300'000'000;  // RailLink::patience_ns after a transfer was accepted
-// The transfers to one peer are at most 1/kShares of those that may be posted.
-constexpr std::size_t kShares = 4;
 
 }  // namespace
 
@@ -91,8 +89,8 @@ Submit Network::submit(Operation *operation) {
     if (peer.number == 0) ask(peer);
     if (peer.number == 0 || peer.in_doubt || peer.alone != nullptr || !peer.to_repeat.empty())
         return retry_later(&peer);
-    // Limit the share of a peer: transfers to a stopped peer do not complete for long.
-    if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
+    const RailState &state = rails_[operation->rail];
+    if (!has_share(peer.posted, state.transfers, state.rail.depth())) return Submit::again;
     Posted *posted = take_posted(operation);
     if (posted == nullptr) return Submit::again;
     if (start_transfer(posted) == Submit::accepted) {
