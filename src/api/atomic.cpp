@@ -49,7 +49,7 @@ T value_of(BitsOf<T> bits) {
     return value;
 }
 
-// The cold path. The operands are bits; the first is in the low bytes of its word.
+// The cold path. `operands`: the bits of the value, or of the expected and the new value.
 [[gnu::cold, gnu::noinline]] sennit_status cold(const AtomicCall &call, sennit_gptr target,
                                                 const void *operands, void *old,
                                                 sennit_request *request) {
@@ -106,7 +106,7 @@ template <auto kShape, class... Args>
     return kShape(call, target, args...);
 }
 
-// A change without the old value: a set is a store, and an add needs no exchange.
+// A change without the old value: a set is a store, and an add is an instruction without a result.
 template <class T, std::uint8_t kOperator, Look kLook = Look::near>
 inline sennit_status change_only(const AtomicCall &call, sennit_gptr target, T value) {
     BitsOf<T> *place = place_of<T, kLook>(target);

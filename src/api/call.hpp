@@ -13,7 +13,7 @@ namespace sennit::api {
 // The caller's rank; null if the thread has none, before sennit_init and after sennit_finalize.
 inline Rank *caller() {
     Rank *rank = current_rank();
-    // relaxed: 0 unless in use (op/direct.hpp).
+    // relaxed: the size is constant while the rank is in use, else 0.
     return rank->size.load(std::memory_order_relaxed) == 0 ? nullptr : rank;
 }
 

@@ -50,7 +50,7 @@ template <class Call>
                                                Copies copies, Call call) {
     return call_on(handle, name, [&](Rank &rank, Channel &opened) {
         runtime::Observed observed(rank, name, opened.peer);
-        // A reader that was not ready has no copied message.
+        // A reader that was not ready only announces that it is ready: no message was copied.
         const bool is_none = copies == Copies::pulled && !is_ready(opened);
         const sennit_status status = call(rank, opened);
         if (observed.is_on() && status == SENNIT_OK) [[unlikely]]
@@ -226,11 +226,11 @@ template <class Side>
     return use(handle, Side::kHave, Side::kCopies, Side::kHandOver);
 }
 
-// Polls inline, as long as the start of a wait does. Most hand-overs between two cores end here.
-// Returns true when `ready` is true. The pauses between the first polls are brief: if the cores
-// share a cache, the answer arrives within two long pauses, so a long pause could add half of the
-// latency. More polls with brief pauses would delay this core's own stores if the answer takes
-// longer.
+// Polls inline, about as often as wait_until() does before it makes progress. Most hand-overs
+// between two cores end here. Returns true when `ready` is true. The pauses between the first polls
+// are brief: if the cores share a cache, the answer arrives within two long pauses, so a long pause
+// could add half of the latency. More polls with brief pauses would delay this core's own stores if
+// the answer takes longer.
 template <class Ready>
 inline bool poll(const Channel &opened, std::int64_t timeout_ns, Ready ready) {
     constexpr unsigned kBriefPauses = 6;

@@ -36,7 +36,7 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     return call_on(plan, "sennit_plan_start",
                    [](Rank &rank, plan::Plan &recorded, Observed &observed) {
                        const sennit_status status = plan::start(rank, recorded);
-                       // On a rank with an observer no plan is_by_pointer, so executed_parts has
+                       // On a rank with an observer, is_by_pointer is false, so executed_parts has
                        // all data of the plan.
                        if (status == SENNIT_OK && observed.is_on())
                            add_parts(rank, observed, recorded.executed_parts.parts,

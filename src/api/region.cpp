@@ -89,7 +89,7 @@ sennit_status find_access(Rank &rank, sennit_region region, RegionAccess *access
     return SENNIT_OK;
 }
 
-// Why this rank uses copies instead of XPMEM, which the owner offers, or adoption.
+// Why this rank copies although the owner offers XPMEM. `wanted`: XPMEM or adoption.
 memory::Refused copied_instead(const RegionAccess &access, Mechanism wanted) {
     using memory::Refusal;
     if (wanted == Mechanism::adopted) return {Refusal::other_taken, 0};

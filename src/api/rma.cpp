@@ -107,10 +107,10 @@ inline bool copied_direct(typename Call::To to, typename Call::From from, std::s
     return copy_by<Call>(to, from, bytes, *entry);
 }
 
-// Each size has a function of its own in the blocking calls: words of 8 bytes (in the public
-// function itself, without a stack frame), other short sizes, sizes to 128 bytes, sizes that
-// vectors copy in place, long sizes. Each of them jumps to far() if the entry is not near. Where
-// the least size is known, the compiler omits a test for 0.
+// The blocking calls have a function for each range of sizes: words of 8 bytes (in the public
+// function itself, without a stack frame), other short sizes, sizes to 128 bytes, sizes that an
+// inlined vector loop copies, long sizes. Each jumps to far() if the entry is not near. Where the
+// least size is known, the compiler omits a test for 0.
 template <class Call>
 [[gnu::noinline]] sennit_status far(typename Call::To to, typename Call::From from,
                                     std::size_t bytes) {
@@ -132,7 +132,7 @@ template <class Call, auto kCopy, std::size_t kLeast = 0>
     return far<Call>(to, from, bytes);
 }
 
-// The largest size that vectors copy in place, if vectors are used at all.
+// The largest size that an inlined vector loop copies, if vectors are used at all.
 constexpr std::size_t kInPlaceBytes = kCopyAheadFrom;
 
 template <class Call>
@@ -152,9 +152,9 @@ template <class Call>
 }
 
 // A long copy evicts the level-1 cache. So the words that the next call reads are prefetched before
-// the copy ends. After copy_by_vectors the processor still executes the copy at that time. The copy
-// of the C library is complete when it returns, so the last kEnd bytes are copied after the
-// prefetch.
+// the copy ends. The processor still executes the copy when copy_by_vectors() returns. A copy of
+// the C library is complete when it returns, so from kCopyWholeFrom bytes on, the last kEnd bytes
+// are copied after the prefetch.
 inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr gptr,
                       const memory::SegmentEntry &entry) {
     constexpr std::size_t kEnd = 4096;

@@ -110,8 +110,8 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
     if (!deadline.over()) {
         const sennit_status waited = wait_until(rank, deadline, kAnyPeer, ends);
         if (waited != SENNIT_OK || holds) return waited;
-        // wait_until() checks for dead ranks at intervals. A shorter timeout would never detect
-        // one, so this call checks once more.
+        // wait_until() checks for dead ranks only at intervals. A wait shorter than an interval
+        // would not detect a dead rank, so this call checks once more.
         const int anybody = kAnyPeer;
         const int lost = find_lost(rank, &anybody);
         if (lost >= 0) return condition(context) != 0 ? SENNIT_OK : fail_lost(rank, lost);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The futex system calls behind atomics.hpp.
+// The futex and membarrier system calls behind atomics.hpp.
 #include "base/atomics.hpp"
 
 #include <linux/futex.h>

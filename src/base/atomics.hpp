@@ -114,7 +114,7 @@ inline bool copy_word(void *destination, const void *source) {
     // SYNC fence: pairs with the acquire above, in the rank that loads the word.
     __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELEASE);
 #else
-    // All relaxed: the word must only not be torn; the program's synchronisation orders it.
+    // All relaxed: this only keeps the word whole; the program's synchronisation orders it.
     const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_RELAXED);
     __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELAXED);
 #endif

@@ -55,7 +55,7 @@ class Deadline {
 
   private:
     explicit Deadline(std::int64_t at_ns) : at_ns_(at_ns) {}
-    mutable std::int64_t at_ns_;  // below 0: not started yet; minus the timeout
+    mutable std::int64_t at_ns_;  // before the start: minus the timeout
 };
 
 }  // namespace sennit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loop of copy_by_vectors() in base/copy.hpp, for callers that inline it. Only functions with
-// the attribute SENNIT_COPY_TARGET may include it.
+// the attribute SENNIT_COPY_TARGET can do so.
 #pragma once
 
 #include "base/copy.hpp"
@@ -14,9 +14,9 @@
 namespace sennit {
 
 inline constexpr std::size_t kCopyLine = 64;
-// Copies from this size on fill the level-1 cache, so the loop prefetches: two steps ahead while
-// most lines are still in that cache, but one step ahead from kCopyOneAheadFrom on, where all lines
-// are in the next level.
+// Copies above this size fill the level-1 cache, so the loop prefetches: two steps ahead while most
+// lines are still in that cache, but one step ahead above kCopyOneAheadFrom, where all lines are in
+// the next level.
 inline constexpr std::size_t kCopyAheadFrom = 12 << 10;
 inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
 

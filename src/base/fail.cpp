@@ -41,8 +41,8 @@ struct Record {
 
 thread_local Record *record = nullptr;
 
-// Used by all threads for whose own record there is no memory. Then only the status that a call
-// returns is reliable: threads may overwrite each other's text.
+// Used by each thread that has no memory for a record. Then only the status that a call returns is
+// reliable: threads may overwrite each other's text.
 sennit_error no_memory_record{SENNIT_ERR_NOMEM, 0, 0, -1, "", "", "no memory to record an error"};
 
 pthread_key_t record_key;
@@ -157,8 +157,8 @@ void fail_provider_code(long long code) {
 namespace {
 
 // Programs repeat an early call until its receiver is ready, so a thread logs only one such error a
-// second for each peer. Returns how many were suppressed since the last logged one, or -1 to
-// suppress this one too.
+// second for each place in `early`, which peers may share. Returns how many were suppressed since
+// the last logged one, or -1 to suppress this one too.
 long long count_early(int peer) {
     constexpr std::int64_t kPauseNs = 1'000'000'000;
     if (record == nullptr) return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A table of objects by handle: channels, attached blocks, signals, waitsets, plans, queues, groups
 // and requests. It owns the memory of the objects and chooses the next place and handle. The owner
-// of the table fills the objects and has a lock, which all calls need but look-ups: find(), at(),
-// hot_find() and operator[] of a found object.
+// of the table fills the objects and has a lock. All calls need the lock, except look-ups: find(),
+// at(), hot_find() and operator[] of a found object.
 //
 // A handle has, from its highest bit: generation (upper part) | place | generation (lower part,
 // kShift bits). Each use of a place has the next generation, which is never 0. So the handle of a
@@ -47,7 +47,7 @@ struct HandleLayout {
 };
 
 // How a table grows. `places` and `first_chunk` are powers of two. Place 0 is used only if
-// first_place is 0; its object starts as ones in either case.
+// first_place is 0; its object starts with all bits 1 in either case.
 struct TableShape {
     std::uint32_t places;       // number of all places
     std::uint32_t first_chunk;  // number of places in the first chunk
@@ -165,8 +165,8 @@ class HandleTable {
     }
     void show(HotTable &hot) const { hot.show(at(0)); }
 
-    // Takes a place for an object, which find() does not return yet. The object has the contents of
-    // the place's last one, or zeros. Null: is_full(), or no memory, with errno.
+    // Takes a place for an object, which find() does not return yet. The object still has the
+    // contents of the last object at this place, if any. Null: is_full(), or no memory, with errno.
     Object *take() {
         const bool may_grow = end_ < kShape.places;
         if (may_grow && (first_free_ == 0 || end_ < kShape.first_place + kShape.fewest)) {
@@ -275,8 +275,8 @@ class HandleTable {
         void *memory = mmap(nullptr, bytes_of(chunk_count_), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) return false;
-        // The handle 0 has place 0, and free places have the handle 0. So place 0 has another one
-        // while it is free: otherwise find(0) would return it.
+        // The handle 0 has place 0, and free places have the handle 0. So place 0 has another
+        // handle while it is free: otherwise find(0) would return it.
         if (chunk_count_ == 0) std::memset(memory, 0xFF, sizeof(Object));
         // SYNC handle-table: pairs with the acquire in at(); the empty places come before.
         chunks_[chunk_count_++].store(static_cast<Object *>(memory), std::memory_order_release);

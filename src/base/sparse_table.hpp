@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table by number with mostly unused rows, such as the peers of a rank in a large job. Only pages
-// with used rows take memory. make() allocates nothing and cannot fail: the kernel provides a page
-// at the first store to it. Rows do not move and stay until the end of the table. One owner, no
-// lock.
+// A table indexed by number, whose rows are mostly unused, such as the peers of a rank in a large
+// job. Only pages with used rows take memory. make() allocates nothing and cannot fail: the kernel
+// provides a page at the first store to it. Rows do not move and stay until the end of the table.
+// One owner, no lock.
 //
 // A Row has a default constructor and `bool is_used = true`; unused rows are zeros.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The callback of the program in which the calling thread is. The thread's record in base/fail.cpp
-// has it, since thread-local storage is scarce.
+// Which callback of the program the calling thread is in. The thread's record in base/fail.cpp has
+// this value, since thread-local storage is scarce.
 #pragma once
 
 #include <cstdint>
