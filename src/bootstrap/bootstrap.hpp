@@ -23,7 +23,8 @@ struct Launcher {
     bool (*present)(char *reason, std::size_t bytes);
     // Connects and fills `out`; its release() undoes that. May be called again after release(); at
     // most one rank object of the process uses it at a time. Waits at most timeout_ns, which may be
-    // SENNIT_FOREVER. Errors: BOOTSTRAP, NOMEM, OS, TIMEOUT, UNSUPPORTED (not in this build).
+    // SENNIT_FOREVER. Errors: BOOTSTRAP, NOMEM, OS, STATE (a rank of this process uses it already,
+    // or a forked child calls), TIMEOUT, UNSUPPORTED (not in this build).
     sennit_status (*open)(std::int64_t timeout_ns, sennit_bootstrap *out);
 };
 
@@ -44,17 +45,17 @@ sennit_status bootstrap_find(std::int64_t timeout_ns, sennit_bootstrap *out);
 // "no: " and one sentence. May be called at any time.
 const char *bootstrap_describe(int index, char *text, std::size_t bytes);
 
-// The number of ranks by the environment, and the variable that has it, of any known launcher; 0 if
-// there is none. Used to detect N copies of rank 0.
+// The number of ranks that a known launcher has started, as its variable in the environment says,
+// and the name of that variable; 0 if none is set. Used to detect N copies of rank 0.
 int bootstrap_environment_size(const char **variable);
 
 // A descriptor that hangs up when `sennit run` ends; -1 for other bootstraps. The bootstrap owns
 // it.
 int launcher_connection(const sennit_bootstrap &bootstrap);
 
-// The calls of any bootstrap. Errors of Sennit's own launchers: TIMEOUT, BOOTSTRAP, OS. Errors of a
-// bootstrap of the program: the status that it has set by sennit_error_report; for any other code
-// BOOTSTRAP, with the code as provider_code.
+// The calls of any bootstrap. Errors of Sennit's own launchers: TIMEOUT, PEER_LOST, BOOTSTRAP,
+// NOMEM, OS. Errors of a bootstrap of the program: the status that it has set by
+// sennit_error_report; for any other code BOOTSTRAP, with the code as provider_code.
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
                                   std::size_t bytes, const Deadline &deadline);
 sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline);

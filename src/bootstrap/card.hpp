@@ -21,7 +21,7 @@ struct Card {
     std::int32_t size;
     std::int32_t process_id;
     std::int32_t numa;          // NUMA domain of the processor at its start, -1 unknown
-    std::uint32_t start_ticks;  // of the process, as process_start_ticks() has it; 0 unknown
+    std::uint32_t start_ticks;  // of the process, from process_start_ticks(); 0 unknown
     std::uint64_t node[2];      // identity of the node: equal words mean the same node
     std::uint64_t kernel;       // equal words mean the same processors, whatever SENNIT_NODE is
     std::uint64_t process_cookie;
@@ -40,8 +40,8 @@ sennit_status card_fill(Card *card, const Listener &listener);
 // Checks that all cards are of one job. Errors: BOOTSTRAP, naming the rank.
 sennit_status cards_check(const Card *cards, int size, std::size_t stride);
 
-// Whether this rank has fewer processors than there are ranks of this machine that may run on one
-// of them.
+// Counts the ranks of this machine that may run on a processor of this rank, itself included. True:
+// they are more than this rank's processors.
 bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int self);
 
 // Records the processors on which ranks of this machine may run, including ranks of its other nodes

@@ -15,8 +15,8 @@ sennit_status reserve_descriptors(int needed, int ranks);
 // Raises the soft limit in the same way, for descriptors that may be opened later.
 void raise_descriptor_limit(std::uint64_t needed);
 
-// Whether at most 32 descriptors, or an eighth of the limit if that is less, are free above the
-// lowest free one, which the kernel gives next. *limit: the limit of the process.
+// Whether no descriptor is free, except perhaps among the last 32 below the limit (or the last
+// eighth, if that is fewer). *limit: the limit of the process.
 bool lacks_descriptors(std::uint64_t *limit);
 
 }  // namespace sennit::runtime

@@ -61,10 +61,10 @@ enum class LaunchKind : std::uint32_t {
     kGathered = 4,  // payload: all parts, in the order of ranks
     kLost = 5,  // allgather `sequence` cannot end, because rank `peer` has ended; payload: reason
     kGoodbye = 6,    // from a rank: the end of its connection is no death
-    kWhoIsLate = 7,  // from a rank: the question for which ranks allgather `sequence` waits
-    // The launcher's answer: for `peer`, and perhaps others. `sequence` is the lowest waiting rank,
-    // which is the one that warns the user. Payload: the late ranks, as the beginning of a
-    // sentence.
+    kWhoIsLate = 7,  // from a rank: asks for which ranks allgather `sequence` waits
+    // The launcher's answer: it waits for `peer`, and perhaps others. `sequence` is the lowest
+    // waiting rank, which is the one that warns the user. Payload: the late ranks, as the beginning
+    // of a sentence.
     kLate = 8
 };
 

@@ -25,8 +25,8 @@ namespace {
 constexpr std::uint32_t kMessageMagic = 0x53454E44;
 constexpr int kRanksPerMessage = 64;  // two descriptors each; the kernel allows 253 in a message
 
-// The message that carries descriptors: for each of its ranks that of the memory file, then, if bit
-// i of `has_pid_fd` is set for rank i of the message, a pidfd.
+// The message that carries descriptors: for each rank in `ranks` its memory file, then its pidfd if
+// bit i of `has_pid_fd` is set (i: the index in `ranks`).
 struct DescriptorMessage {
     std::uint32_t magic = kMessageMagic;
     std::int32_t count = 0;

@@ -26,7 +26,7 @@ void listener_close(Listener *listener);
 // `socket_names` are the names of their listeners. Fills memory_file and pid_fd of these peers.
 // Closes connections of another uid or with a wrong cookie. Errors: OS, TIMEOUT, BOOTSTRAP; an
 // error that another rank caused has that rank as its peer. After an error the caller closes its
-// listener: by that the leader detects the failure.
+// listener, so that the leader (the lowest rank) detects the failure.
 struct NodeExchange {
     Listener *listener = nullptr;
     const int *members = nullptr;

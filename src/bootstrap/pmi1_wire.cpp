@@ -28,7 +28,7 @@ void key_name(const Pmi1Exchange &exchange, int owner, std::size_t part, char *t
     (void)std::snprintf(text, bytes, "sennit-%u-%d-%zu", exchange.generation, owner, part);
 }
 
-// So many characters of an unexpected answer are in the error's text.
+// An error's text shows at most this many characters of an unexpected answer.
 constexpr int kShownCharacters = 80;
 
 }  // namespace

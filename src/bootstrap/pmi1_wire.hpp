@@ -15,7 +15,7 @@
 
 namespace sennit::runtime {
 
-// The rank, the number of ranks and the number of an exchange, of which its keys are made.
+// An exchange: this rank, the number of ranks, and the exchange's number, a part of its keys.
 struct Pmi1Exchange {
     int rank;
     int size;

@@ -138,7 +138,7 @@ void say_server(char *text, std::size_t bytes) {
         (void)std::snprintf(folder, sizeof folder, "%s", name);
     struct stat found {};
     int error = stat(folder, &found) == 0 ? 0 : errno;
-    // Another user's folder may be in one that only that user may search.
+    // EACCES: perhaps only another user may search the folder above. Then that folder is checked.
     for (char *end; error == EACCES && (end = std::strrchr(folder, '/')) != nullptr;) {
         *end = '\0';
         error = stat(folder, &found) == 0 ? 0 : errno;

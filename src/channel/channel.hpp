@@ -5,8 +5,8 @@
 // Each direction has a buffer. It belongs to the writer until the writer counts it as written, then
 // to the reader until the reader counts it as read. The writer counts messages written, the reader
 // messages read; the writer owns the buffer while both counts are equal. The counts have 64 bits
-// and only grow, so they are compared for equality and never wrap. With SENNIT_CHANNEL_NOT_READY
-// the count of messages read is kNotReady until the reader is ready, then 0.
+// and only grow, so they never wrap. With SENNIT_CHANNEL_NOT_READY the count of messages read is
+// kNotReady until the reader is ready, then 0.
 //
 // With SENNIT_CHANNEL_AHEAD up to `ahead` messages may be unread. The functions for such a channel
 // end in _ahead, those for one message in _one.
@@ -39,8 +39,8 @@ constexpr std::uint32_t ahead_in(std::uint32_t flags) {
 
 struct alignas(kLineBytes) Channel {
     // Constant while the channel is open. The handle for the short way, which ignores mirrors and
-    // observers: equals `handle`, or 0 if there is a mirror, the rank has an observer, or the
-    // channel is not open. In place 0 it is all ones instead of 0, so that handle 0 finds no
+    // observers: equals `handle`, or 0 if `ahead` > 1, there is a mirror, the rank has an observer,
+    // or the channel is not open. In place 0 it is all ones instead of 0, so that handle 0 finds no
     // channel. SYNC channel-handle.
     std::atomic<std::uint32_t> short_handle;
     // The same if the writer may be ahead (`ahead` > 1). At least one of the two handles is 0.
@@ -68,8 +68,8 @@ struct alignas(kLineBytes) Channel {
 
     // The reading thread's line.
     alignas(kLineBytes) std::atomic<std::uint64_t> read;
-    // The peer's word from this thread's last load. While it has unread messages, the word is not
-    // loaded, so its line stays in the peer's cache.
+    // The peer's word from this thread's last load. While it shows unread messages, the word is not
+    // loaded again, so its line stays in the peer's cache.
     std::atomic<std::uint64_t> known_word;
     std::uint64_t pulled;  // messages that were copied into the mirror
 

@@ -47,8 +47,8 @@ sennit_status check_peer(const Rank &rank, int peer);
 sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t count,
                        unsigned flags, const Deadline &deadline, Channel **opened);
 
-// Waits until this rank's messages on them are read or nobody will read them, then closes the
-// channels. After TIMEOUT they are open as before. regions[i] becomes the region to deregister, or
+// Waits until this rank's messages are read or nobody will read them, then closes the channels.
+// After TIMEOUT the channels are open as before. regions[i] becomes the region to deregister, or
 // SENNIT_REGION_NULL. Errors: TIMEOUT.
 sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
                         const Deadline &deadline, sennit_region *regions);
@@ -67,7 +67,7 @@ sennit_status reach_memory(Rank &rank, Channel &channel);
 void forget_memory(Rank &rank, Channel &channel);
 // Marks this end as closed, for the peer. This is the last write to the peer.
 void close_own_end(Channel &channel);
-// Frees everything that the end has. `was_open`: the peer knows of the Half.
+// Frees everything that the end has. `was_open`: the peer may still write to the Half.
 void release_place(Rank &rank, Channel &channel, bool was_open);
 
 }  // namespace sennit::channel

@@ -10,7 +10,7 @@ namespace sennit::channel {
 namespace {
 
 constexpr std::uint32_t kMissesPerCheck = 64;
-constexpr std::int64_t kCheckNs = 1'000'000;  // a wait checks as often
+constexpr std::int64_t kCheckNs = 1'000'000;  // the same interval as in a wait
 
 const char *path_of(const Rank &rank, int peer) {
     return sennit_path_name(rank.peers[peer].path);

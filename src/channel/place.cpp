@@ -86,8 +86,8 @@ void begin_not_ready(Channel &channel) {
     // All relaxed: the offer follows and publishes them.
     channel.read.store(kNotReady, std::memory_order_relaxed);
     channel.own->written.word.store(pack(0, kNotReady), std::memory_order_relaxed);
-    // Makes may_write_one() false, since the count is not 0, the number of messages written; and
-    // may_write_ahead(), since `ahead` more than this count is 0.
+    // may_write_one() is then false, since the count is not the number of messages written (0);
+    // may_write_ahead() is false, since the count plus `ahead` is 0.
     channel.own->read.count.store(0 - std::uint64_t{channel.ahead}, std::memory_order_relaxed);
 }
 

@@ -33,7 +33,7 @@ void pool_close(Pool &pool);
 // A half for a channel with `peer`, zeroed. Errors: NOMEM, OS.
 sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half);
 Half *half_at(Pool &pool, std::uint32_t half);
-// For a half that the peer never knew of.
+// For a half to which the peer does not write, since the channel was never open.
 void half_give_back(Pool &pool, std::uint32_t half);
 // For a half to which the peer may still write.
 void half_retire(Pool &pool, std::uint32_t half);

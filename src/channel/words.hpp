@@ -41,13 +41,13 @@ constexpr bool has_message(std::uint64_t word, std::uint64_t read) {
 constexpr std::uint32_t messages_in(std::uint64_t word, std::uint64_t read) {
     return static_cast<std::uint32_t>((word - read) & kCountMask);
 }
-// While the closing bit is set, the result equals no count.
+// While kClosedBit is set, the result equals no count.
 constexpr std::uint64_t reads_in(std::uint64_t word) {
     return word >> kCountBits;
 }
 
 // The count of messages read while the reader is not ready (SENNIT_CHANNEL_NOT_READY). No count
-// reaches it, it does not touch the closing bit, and its low bits are 0: no message yet.
+// reaches it, it does not touch kClosedBit, and its low bits are 0: no message yet.
 inline constexpr std::uint64_t kNotReady = (std::uint64_t{1} << 55) - (kCountMask + 1);
 static_assert((kNotReady << kCountBits & kClosedBit) == 0 && (kNotReady & kCountMask) == 0);
 
@@ -61,7 +61,7 @@ struct alignas(kLineBytes) WrittenLine {
 static_assert(sizeof(WrittenLine) == 128 && offsetof(WrittenLine, is_closing) == 8);
 
 struct alignas(kLineBytes) ReadLine {
-    std::atomic<std::uint64_t> count;  // messages that the writer has read; SYNC channel-read
+    std::atomic<std::uint64_t> count;  // messages that the peer has read; SYNC channel-read
     std::uint8_t unused[120];
 };
 static_assert(sizeof(ReadLine) == 128);
