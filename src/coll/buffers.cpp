@@ -75,8 +75,8 @@ bool can_fold_in_place(const TeamState &state, const OpenCall &operation) {
 }
 
 // False for a reduction of two members that only messages connect: if both compute the whole
-// result, each moves as many bytes and need not send a part of the result. An allreduce with a
-// single buffer is divided all the same: each would overwrite operands that the other still reads.
+// result, each moves as many bytes as with divided work, and sends no part of the result. Always
+// true for an allreduce with a single buffer: else each would overwrite what the other still reads.
 bool is_worth_dividing(const TeamState &state, const Call &call) {
     return !folds(call.kind) || state.reaches_data || state.kernel_copies || state.size > 2 ||
            (call.kind == Kind::allreduce && call.in_place);

@@ -44,8 +44,8 @@ sennit_status find_address(Rank &rank, Where *where);
 // Copies between local memory and the place `offset` bytes after `where`.
 sennit_status copy(Rank &rank, op::Direction direction, const Where &where, std::uint64_t offset,
                    void *local, std::size_t bytes);
-// Copies from there at once if load and store or the kernel reach it: then *request is {0}. Else
-// starts a get, during which `to` is lent.
+// Copies to `to` at once if load and store or the kernel reach the place: then *request is {0}.
+// Else starts a get, during which `to` is lent.
 sennit_status start_get(Rank &rank, const Where &where, std::uint64_t offset, const Block &to,
                         sennit_request *request);
 

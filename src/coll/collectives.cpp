@@ -317,9 +317,9 @@ team::LateRanks find_late(const TeamState &state) {
     return late;
 }
 
-// Of the members whose calls this rank sees, the first one that has made the call warns of the
-// others. If all of these have made it, the first two nodes of the team warn of ranks on other
-// nodes.
+// This rank warns only if it is the first member that has made the call, among the members whose
+// calls it sees. It warns of the late ones among these. If none is late, the first two nodes of the
+// team warn of ranks on other nodes.
 void warn_of_late(const TeamState &state, const char *call, int seconds) {
     const team::Team &team = *state.team;
     for (std::uint32_t member = 0; member < team.rank; ++member)

@@ -165,7 +165,7 @@ StepResult fill_and_post(TeamState &state, OpenCall &operation) {
 
 StepResult take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
-    // Each of several pieces has its own place in the slot and is fetched when it is read.
+    // Several pieces are not requested here: take() fetches each when it reads it.
     const bool is_one = operation.cut.rounds() == 1 && !has_own_blocks(operation.call.kind);
     const StepResult result = ask_other_nodes(state, operation, is_one ? operation.most_bytes : 0);
     if (result != StepResult::advanced) return result;

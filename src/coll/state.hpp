@@ -41,7 +41,7 @@ enum class Step : std::uint8_t {
     room,              // wait for the slot, then fill and post it
     posts,             // wait for the posts that this rank reads, and take them
     in_place,          // read and write peers' buffers in place
-    last_room,         // wait for the slot, then post that this rank no longer uses them
+    last_room,         // wait for the slot, then post that this rank is done with the buffers
     last_posts,        // wait for this post of all members
     over,
 };
@@ -125,7 +125,7 @@ struct TeamState {
     std::atomic<sennit_status> broken;
     std::atomic<std::uint32_t> open_requests;  // in `queue` or `incoming`
     unsigned polls;                            // polls that found nothing
-    std::uint32_t room_member;                 // all members before it have room
+    std::uint32_t room_member;                 // all members before it have reached `needed`
     std::uint64_t number;                      // of this rank's last post
     std::atomic<std::uint64_t> awaited;        // the same, for the search for dead members
     Area *own;
@@ -185,9 +185,9 @@ struct Collectives {
 bool has_posted(TeamState &state, std::uint32_t member, Place place);
 // Whether the member has reached the number, with or without a post to read.
 bool has_reached(TeamState &state, std::uint32_t member, std::uint64_t number);
-// For the members out of reach that this rank reads, from the current one on: starts a get of the
-// number, or if the member has posted, of the header and the first `bytes` of the payload (0:
-// none). So the gets overlap. False: the team is broken.
+// Starts gets from the members out of reach that this rank reads, from the current member on, so
+// that the gets overlap: of the number, or if the member has posted, of the header and the first
+// `bytes` of the payload (0: no get). False: the team is broken.
 bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes);
 // For a member that has posted: whether the data that ask_all() requested, if any, has arrived.
 bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member);
@@ -273,7 +273,7 @@ bool is_released(const TeamState &state, std::uint64_t number);
 bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number);
 // The header of a post of another node. Null: the member has reached the number without a post.
 const SlotHeader *passed_header(const TeamState &state, std::uint32_t member, std::uint64_t number);
-// The payload of that post, if it includes the part.
+// The payload of that post, if the message has its first `end` bytes; else null.
 const std::byte *passed_payload(const TeamState &state, const OpenCall &operation,
                                 std::uint32_t member, std::size_t end);
 
