@@ -15,15 +15,15 @@ bool power_reaches(int base, int exponent, int value) {
     return power >= value;
 }
 
-// Finds `count` factors of `value` that do not rise, none above `most`: of all such sequences the
-// one with the smallest first factor, then the smallest second one, and so on. False: there is
-// none.
+// Finds `count` factors of `value`. No factor is larger than the one before it, or than `most`.
+// Takes the sequence with the smallest first factor, then the smallest second one, and so on.
+// False: there is none.
 bool factor(int value, int count, int most, int factors[]) {
     if (count == 1) {
         factors[0] = value;
         return value <= most;
     }
-    // A first factor below the root of `value` is too small, since the others are at most as large.
+    // The others are at most as large, so the first factor to the power of `count` reaches `value`.
     int first = 1;
     while (!power_reaches(first, count, value))
         ++first;

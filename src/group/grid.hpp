@@ -15,9 +15,9 @@ struct Grid {
     bool periodic[kMostDimensions];
 };
 
-// Fills the zero entries of `sizes` so that the product of all entries is `ranks`. The filled
-// entries do not rise. Their first one is as small as possible, then the second one, and so on.
-// Errors: ARG (a negative entry, or no such product).
+// Fills the zero entries of `sizes` so that the product of all entries is `ranks`. No filled entry
+// is larger than the one before it. The first one is as small as possible, then the second one, and
+// so on. Errors: ARG (a negative entry, or no such product).
 sennit_status grid_balance(int ranks, int dimensions, int sizes[]);
 
 // The coordinates of a rank of the grid.

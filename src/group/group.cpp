@@ -88,7 +88,7 @@ sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {
     Groups *groups = open_groups(rank);
     StoredGroup *made = groups == nullptr ? nullptr : groups->table.take();
     if (made == nullptr)
-        return fail(SENNIT_ERR_NOMEM, "no memory for another group, or %u of them",
+        return fail(SENNIT_ERR_NOMEM, "no memory for another group, or %u exist already",
                     GroupTable::kMost);
     made->count = static_cast<std::uint32_t>(list->count());
     made->ranks = list->release();

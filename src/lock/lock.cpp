@@ -20,8 +20,8 @@ class LockCall {
   public:
     LockCall(Rank &rank, sennit_lock lock) : status_(view.open(rank, lock)) {
         if (status_ != SENNIT_OK) return;
-        // SYNC lock-turn: pairs with the release in the destructor; the changes of the rank's own
-        // line come before.
+        // SYNC lock-turn: pairs with the release in the destructor; what the earlier call wrote
+        // into the rank's own line comes before.
         if (view.own().busy.exchange(1, std::memory_order_acquire) == 0) {
             entered_ = true;
             return;
@@ -209,7 +209,7 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
 // Takes the lock if it is free, or if its holder is gone and nobody waits. *got: whether the lock
 // was taken. *word becomes the word with which this or another rank holds the lock.
 sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
-    // The last value that this rank saw saves the first load if the lock was free then.
+    // The first guess is the stored word. If it says that the lock is free, no load is needed.
     *word = view.own().last_word;
     sennit_status status = SENNIT_OK;
     if (holder_of(*word) != 0) status = view.load_word(word);
@@ -248,8 +248,8 @@ sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, s
     auto *ranks = reinterpret_cast<std::int32_t *>(base + waiting_offset(team.size));
     for (std::uint32_t i = 0; i < team.size; ++i)
         ranks[i] = team.world_ranks[i];
-    // The shared words stay zeros, which means free, and nobody waiting. So no rank has to wait for
-    // the home to initialize them.
+    // Zeros in the shared words mean that the lock is free and no rank waits. So no rank has to
+    // wait for the home to initialize them.
     LockOwn &own = reinterpret_cast<LockPiece *>(base)->own;
     own.size = team.size;
     own.rank = team.rank;

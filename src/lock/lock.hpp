@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Locks of a team. A lock has a word and a queue in the memory of the team's first rank, the
-// *home*, and in the memory of each rank a line that this rank polls while it waits. Every step on
+// *home*. Each rank has a line in its own memory, which it polls while it waits. Every step on
 // shared words is one atomic operation, so the same code works on every path. Called by
 // api/lock.cpp. docs/design/locks.md has states, invariants and failures; tests/models/lock.pml
 // checks all interleavings.
@@ -38,8 +38,8 @@ struct alignas(kLineBytes) LockOwn {
 static_assert(sizeof(LockOwn) == 128 && offsetof(LockOwn, busy) == 20 &&
               offsetof(LockOwn, unused) == 32);
 
-// The head of each rank's piece. `size` LockLines follow, then `size` world ranks. In line i of the
-// home's piece rank i of the team writes its ticket while it waits, else 0.
+// The head of each rank's piece. `size` LockLines follow, then `size` world ranks. Rank i of the
+// team writes its ticket into line i of the home's piece while it waits, else 0.
 struct LockPiece {
     LockLine word;     // used at the home: holder, flags, count of changes
     LockLine tickets;  // used at the home: number of tickets given out
@@ -49,9 +49,9 @@ struct LockPiece {
 static_assert(sizeof(LockPiece) == 512 && offsetof(LockPiece, grant) == 256);
 
 // Bits of the word: 0..23 the holder's rank in the team + 1 (0: free); 24 a rank may wait; 25 the
-// holder before it died; 26..63 changes. Every change of the word or of the queue increments the
-// number of changes. So a compare_swap from a word that was read before the queue succeeds only if
-// the queue is unchanged.
+// previous holder died; 26..63 number of changes. Every change of the word or of the queue
+// increments that number. So if a rank reads the word, then the queue, its compare_swap from that
+// word succeeds only if the queue is unchanged.
 inline constexpr std::uint64_t kHolderMask = (std::uint64_t{1} << 24) - 1;
 inline constexpr std::uint64_t kLockWaiters = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kLockDied = std::uint64_t{1} << 25;

@@ -84,8 +84,8 @@ sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const 
 sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired) const {
     constexpr std::uint64_t kOffset = offsetof(LockPiece, word);
     if (base_ != nullptr) [[likely]] {
-        // SYNC lock-word: release and acquire in one, with itself and load() in other ranks; all
-        // that the last holder did comes before all that the next one does.
+        // SYNC lock-word: release and acquire, pairs with itself and with load() in other ranks;
+        // all that the last holder did comes before all that the next one does.
         (void)word_at(base_, kOffset)
             .compare_exchange_strong(*word, desired, std::memory_order_acq_rel,
                                      std::memory_order_acquire);

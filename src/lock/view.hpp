@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives one call of a lock access to the rank's own piece, and by any path to the words of the
-// home. Used only by lock.cpp.
+// One call's access to a lock: to the rank's own piece, and to the words of the home by any path.
+// Used only by lock.cpp.
 #pragma once
 
 #include "lock/lock.hpp"

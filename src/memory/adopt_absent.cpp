@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replaces memory/adopt/ in a build without adoption: nothing moves, and every registration gets
-// the reason.
+// Replaces memory/adopt/ in a build without adoption: nothing moves, and every registration reports
+// Refusal::not_built.
 #include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"
 

@@ -18,8 +18,8 @@ std::uint64_t tables_bytes(std::uint64_t size) {
     return round_up(offers_and_watch_bytes(size), kLargestSmallPage);
 }
 
-// Reports the exceeded limit and the need of a control block. The text is short, because other
-// ranks append it to theirs.
+// Reports the exceeded limit, and that a control block needed the memory. The text is short,
+// because other ranks append it to theirs.
 sennit_status no_view(std::uint64_t bytes, int reason) {
     (void)no_address_space(bytes, reason);
     const sennit_error error = *thread_error();

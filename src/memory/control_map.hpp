@@ -28,8 +28,8 @@ constexpr std::uint32_t control_slots(std::uint32_t chunks) {
     return static_cast<std::uint32_t>(1 + kFirstTeams + kTeamsPerChunk * chunks);
 }
 
-// Makes chunks of this rank's own block until it has that number. Called with the cold mutex held.
-// Errors: NOMEM, OS.
+// Makes chunks of this rank's own block until it has `chunks` of them. Called with the cold mutex
+// held. Errors: NOMEM, OS.
 sennit_status control_grow(Rank &rank, std::uint32_t chunks);
 
 // Maps the peer's chunk that has the team slot, if load and store reach the peer's block. The peer

@@ -69,7 +69,7 @@ struct alignas(64) SegmentEntry {
     // `bytes` if base is set and the rank is not observed, else 0: one check for all three.
     std::uint64_t direct_bytes;
     std::uint64_t bytes;
-    // The record's word, or `live_value` itself if the record is out of reach.
+    // Points to the record's `live`, or to `live_value` if the record is out of reach.
     const std::atomic<std::uint32_t> *live;
     std::uint64_t handle;        // for a message transport
     std::uint64_t mapped_bytes;  // for detach
@@ -77,7 +77,7 @@ struct alignas(64) SegmentEntry {
     AtomicsActor actor;          // for atomics, from the record
     // errno of XPMEM, if the owner offers the memory by XPMEM and this rank uses copies.
     std::uint8_t attach_errno;
-    // The value of the word at `live` while the segment lives: an id alone may be reused for
+    // The value of *live while the segment lives. The name is not enough: its id may be reused for
     // another segment.
     std::atomic<std::uint32_t> live_value;
 
@@ -112,7 +112,7 @@ inline SegmentEntry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr
 
 // The place in the rank's cache for the entry of such a pointer. It depends on the pointer's rank
 // and on the low bits of its index: 8 consecutive peers in 16 consecutive segments have different
-// places, and so have 128 consecutive peers in one segment.
+// places. 128 consecutive peers in one segment have different places too.
 inline AtomicPartPointer<Part::entry> &near_place(Rank &rank, const sennit_gptr &gptr) {
     constexpr unsigned kPeersTogether = 3;  // bits
     const std::uint64_t name = name_of(gptr);

@@ -16,7 +16,7 @@ namespace sennit::memory {
 std::uint64_t page_bytes();
 inline constexpr std::uint64_t kHugePageBytes = 2u << 20;
 
-// No Linux port has larger small pages, so a multiple of this is whole pages on every machine.
+// No 64-bit Linux port has larger small pages, so a multiple of this is whole pages everywhere.
 inline constexpr std::uint64_t kLargestSmallPage = 65536;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {

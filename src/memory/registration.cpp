@@ -218,7 +218,7 @@ sennit_status publish_one(Attempt &attempt, SegmentRecord **out) {
 sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **out) {
     Attempt attempt{rank, args, 0, look_at_peers(rank)};
     (void)read_list(runtime::knobs().register_by.text, &attempt.allowed);
-    // If a later mechanism takes the memory, the thread keeps its error of before this call.
+    // If a later mechanism takes the memory, the thread's last error stays as it was.
     const sennit_error before = *thread_error();
     choose(attempt);
     if (attempt.taken == Mechanism::none) return none_takes_it(attempt);

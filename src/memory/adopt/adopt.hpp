@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface of adoption: docs/design/adoption.md. A buffer of the program moves into the rank's
 // memory file and back; peers map it there. A buffer that cannot be moved safely stays in place,
-// with the reason. A build without adoption (SENNIT_ADOPTION=OFF) has memory/adopt_absent.cpp
-// instead of this folder.
+// and the reason is returned. A build without adoption (SENNIT_ADOPTION=OFF) has
+// memory/adopt_absent.cpp instead of this folder.
 //
 // memory/ calls these functions with the rank's cold mutex held; the transport mapped calls
 // view_map().

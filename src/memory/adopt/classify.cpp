@@ -82,8 +82,8 @@ struct ThreadSearch {
     ThreadPart found = ThreadPart::none;
 };
 
-// any_control_block() gives the address of a field; the control block has at least so many bytes
-// from there on.
+// any_control_block() gives the address of a field of the control block. At least this many bytes
+// of the control block follow from there.
 constexpr std::uint64_t kRestOfControlBlock = 1500;
 
 // Whether the range has a part of the thread with this control block. The stack of a thread other

@@ -24,7 +24,7 @@ struct Buffer {
 
 struct Question {
     Buffer buffer;
-    // Stack memory may move: the caller is a helper of the registering thread, which waits and has
+    // Stack memory may move: the caller is a helper thread. The registering thread waits, and has
     // no frame of the program below `frames_end`.
     bool takes_stacks = false;
     std::uint64_t frames_end = 0;
@@ -44,8 +44,9 @@ struct Stretch {
 Refused classify(KernelRecord &record, const Question &question, std::uint64_t begin,
                  std::uint64_t end, Stretch *stretch);
 
-// Refuses a range with memory that is locked, or excluded from fork as if pinned by a network card.
-// Called once per registration.
+// Refuses a range with memory that is locked, or excluded from fork as memory pinned by a network
+// card often is. Permits all if the process has no locked or pinned memory. Called once per
+// registration.
 Refused check_fixed(std::uint64_t begin, std::uint64_t end);
 
 }  // namespace sennit::memory::adopt

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes adopted memory private in a forked child. The table is locked from before the fork until
 // the child has its copies, so no page moves meanwhile. The parent waits at a pipe until the child
-// closes it or ends. The child finds adopted memory by the kernel's record, not by the table: it
-// inherits nothing else of Sennit (MADV_DONTFORK), so any shared mapping of a memory file is
+// closes it or ends. The child finds adopted memory by the kernel's record, not by the table. It
+// inherits no other mapping of a memory file (MADV_DONTFORK), so any shared mapping of one is
 // adopted memory, even if realloc has moved it.
 #include "memory/adopt/adopt.hpp"
 
@@ -41,11 +41,10 @@ struct Forking {
 };
 Forking forking;
 
-// Excludes adopted stack pages on which the fork itself runs from the child (`advice`
-// MADV_DONTFORK), or ends that (MADV_DOFORK). Otherwise the child would write into the parent's
-// frames before it has copies. A handler cannot refuse a fork: the child dies at once, and the
-// parent continues. An array whose function has not returned is above all frames of the fork, so it
-// is copied.
+// The fork itself may run on adopted stack pages. MADV_DONTFORK as `advice` excludes these pages
+// from the child, MADV_DOFORK ends that. Else the child would write into the parent's frames before
+// it has copies. A handler cannot refuse a fork: the child dies at once, and the parent continues.
+// An array whose function has not returned is above all frames of the fork, so it is copied.
 void advise_own_frames(const Table &table, int advice) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     for (std::uint32_t i = 0; i < table.live; ++i) {

@@ -20,7 +20,7 @@ void leave_rest(Table &table, const PageRun &run) {
     }
 }
 
-// Makes those pages private that the kernel's record still shows for the run, including pages that
+// Makes private the pages that the kernel's record still shows for the run, including pages that
 // realloc has added. Returns the end address of the pages, or 0 if a part was missing.
 std::uint64_t take_back_pages(Table &table, const PageRun &run) {
     const RunFile &file = table.files[run.file];
@@ -71,8 +71,8 @@ void give_back(Table &table, PageRun &run) {
 
 void give_back_if_free(Table &table, PageRun &run) {
     if (!run.lost && is_held(table, run.address, run.address + run.bytes)) return;
-    // A run that cannot be checked now stays adopted. The next registration there uses it, and its
-    // end gives the run back.
+    // A run that cannot be checked now stays adopted. The next registration there uses it, and
+    // gives it back at its end.
     if (!run.lost && !KernelRecord().is_open()) return;
     give_back(table, run);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Write protection by userfaultfd: a thread that stores to a protected page waits until it is
-// woken, then stores to the memory that is mapped there. One object per registration or return; its
+// woken, then stores to the memory that is mapped there. One object per adopt() or give_back(); its
 // destructor wakes all threads. Between protect() and let_go() only raw system calls are allowed.
 #pragma once
 

@@ -14,7 +14,7 @@ struct Mapping {
         heap,         // memory of brk()
         stack,        // of the first thread
         special,      // vdso and the like
-        memory_file,  // of a present or former rank of this process
+        memory_file,  // of a rank, here or in another process, running or ended
         other         // any other file
     };
     std::uint64_t begin = 0;

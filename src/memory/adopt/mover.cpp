@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
 constexpr std::uint64_t kMostPages = kHugePageBytes / 4096;
-// In huge pages, copies of longer runs bypass the caches; most of a shorter run stays there.
+// Copies of longer runs into huge pages bypass the caches; a shorter run mostly stays in them.
 constexpr std::uint64_t kLongBytes = 8u << 20;
 
 void *pointer(std::uint64_t address) {

@@ -15,8 +15,8 @@
 
 namespace sennit::memory::adopt {
 
-// Huge pages are made for at most this much of a run at once, because its old pages still exist
-// then.
+// Huge pages are made for at most this much of a run at once, because the old and the new pages
+// exist at the same time.
 inline constexpr std::uint64_t kMostHugeBytes = 16 * kHugePageBytes;
 
 struct PageMove {

@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kMostFiles = 128;
 inline constexpr std::uint32_t kMostSpares = 256;
 inline constexpr std::uint32_t kNoRun = UINT32_MAX;
 
-// The end of the part of memory files that adoption uses.
+// Adoption uses a memory file up to this offset.
 inline constexpr std::uint64_t kFileEnd = std::uint64_t{1} << 61;
 
 // A memory file with present or past runs. Closed when its rank has left and its last run has

@@ -53,7 +53,7 @@ bool read_chain(const ControlBlock &control, const SegmentRecord &first, Chain *
 }
 
 sennit_status ended() {
-    return fail(SENNIT_ERR_NOT_REGISTERED, "the region ended while it was attached");
+    return fail(SENNIT_ERR_NOT_REGISTERED, "the region ended while this rank attached it");
 }
 
 }  // namespace
