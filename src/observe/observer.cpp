@@ -37,8 +37,8 @@ namespace {
 // opened at run time.
 struct ThreadLane {
     Observed *innermost = nullptr;
-    std::uint32_t observer = 0;  // the observer of the thread's number below
-    std::uint16_t thread = 0;
+    std::uint32_t observer = 0;  // number of the observer for which `thread` is valid
+    std::uint16_t thread = 0;    // number of the thread
 };
 static_assert(sizeof(ThreadLane) == 16);
 constinit thread_local ThreadLane lane [[gnu::tls_model("initial-exec")]];
@@ -79,8 +79,8 @@ void release_place(Observer &observer, int place) {
     observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_release);
 }
 
-// Whether the thread, as far as known, is inside an operator of the program. It may have left that
-// by longjmp; then the Observed objects around it are on a part of the stack that is in use again.
+// Whether the thread seems to be inside an operator of the program. It may have left the operator
+// by longjmp. The outer Observed objects are then on a part of the stack that is in use again.
 bool may_have_left_frames() {
     const Callback *callback = thread_callback();
     return callback != nullptr && *callback == Callback::combine;
@@ -130,14 +130,14 @@ void Observed::show_awaited(Observer &observer, const Awaited &awaited) {
     OpenOperation &open = observer.trace->open[place];
     open.epoch = awaited.epoch;
     open.events = awaited.events;
-    // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the two come before.
+    // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; epoch and events come before.
     open.signal.store(awaited.handle, std::memory_order_release);
 }
 
 void Observed::show_text(Observer &observer, const char *text) {
     if (observer.trace == nullptr) return;  // only counted
     const int place = innermost_open(observer);
-    // The last place is for notes outside of calls: a call that found none open has no note.
+    // The last place is for notes outside of calls. A call without a place has no note.
     if (place < 0 && lane.innermost != nullptr) return;
     const std::size_t at = place < 0 ? kOpenOperations : static_cast<std::size_t>(place);
     TraceNote &note = observer.trace->notes[at];

@@ -100,7 +100,7 @@ inline void note_awaited(Rank &rank, const Awaited &awaited) {
         show_awaited(*rank.observer, awaited);
 }
 
-// Records a text for what the thread's innermost operation waits.
+// Records a text: what the thread's innermost operation waits for.
 inline void note_text(Rank &rank, const char *text) {
     if (rank.observer != nullptr) [[unlikely]]
         Observed::show_text(*rank.observer, text);

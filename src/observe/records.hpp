@@ -66,7 +66,7 @@ struct OpenOperation {
 static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
               offsetof(OpenOperation, epoch) == 32);
 
-// A text for what the open operation at the same place waits, set by sennit_trace_note() or by the
+// A text: what the open operation at the same place waits for. Set by sennit_trace_note() or by the
 // wait itself; "": none. The last place is for texts outside of operations.
 struct TraceNote {
     char text[256];
@@ -159,7 +159,7 @@ constexpr std::size_t stats_counters(int size) {
     return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END + kObservedRails +
            kCountedMessages;
 }
-// A multiple of 64 KiB, so that a reader finds parts without the size of the job.
+// A multiple of 64 KiB, so that a reader need not know the size of the job to find parts.
 constexpr std::size_t stats_part_bytes(int size) {
     constexpr std::size_t kPage = 65536;
     return (sizeof(StatsPart) + stats_counters(size) * sizeof(PeerCounters) + kPage - 1) / kPage *

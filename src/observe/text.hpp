@@ -14,8 +14,8 @@ namespace sennit::runtime {
 
 inline constexpr std::size_t kEventTextBytes = 512;  // the longest event
 
-// The category by which a viewer filters, such as "wait" or "rma": that of the first row whose text
-// is a prefix of the name.
+// The category by which a viewer filters, such as "wait" or "rma". It is in the first row whose
+// text is a prefix of the name.
 inline const char *category_of(const char *name) {
     struct Row {
         const char *begin;

@@ -67,8 +67,8 @@ bool grow(Observer &observer) {
 
 // Maps the file of this rank. False with errno.
 bool map_part(Observer &observer) {
-    // Another job may still map a file of that name. It keeps that one, and this rank gets a new
-    // one.
+    // Another job may still map a file of that name. That job keeps its file, and this rank makes a
+    // new file.
     remove_own_file(observer.part_name);
     const int file = open_own_file(observer.part_name, O_RDWR | O_CREAT | O_EXCL);
     if (file < 0) return false;

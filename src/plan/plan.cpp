@@ -319,7 +319,7 @@ sennit_status make_parts(Rank &rank, Plan &plan, const SortedOperation *sorted) 
     return SENNIT_OK;
 }
 
-// Makes everything that a start needs. The time is that of sorting the operations.
+// Makes everything that a start needs. Takes as long as sorting the operations.
 sennit_status make_all(Rank &rank, Plan &plan, SortedOperation *sorted, CountedGroup *counted) {
     const std::size_t room = std::size_t{plan.operation_count} + 1;
     plan.groups = Array<BlockGroup>(room);

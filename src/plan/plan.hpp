@@ -5,8 +5,8 @@
 // every group, then copies and counts group by group. Otherwise a start checks every group, then
 // sends the messages of all groups together; the event of a group follows its last piece.
 //
-// States: recording -> idle <-> running (started and not waited for; `open` pieces of its messages
-// may be incomplete).
+// States: recording -> idle <-> running (started and not waited for; `open` counts the incomplete
+// pieces of its messages).
 #pragma once
 
 #include <sennit/plan.h>

@@ -26,7 +26,7 @@ void move_each(const Move *move, const MoveRange &range, Copy copy) {
 const Move *move_range(const Move *move, const MoveRange &range) {
     const Move *const end = move + range.moves;
     if (range.bytes == sizeof(std::uint64_t)) {
-        // A word takes one cycle, as much as the counting in a loop that is not unrolled.
+        // Unrolled, since moving a word takes one cycle, as long as the loop's own counting.
 #pragma GCC unroll 8
         for (; move != end; ++move)
             copy_any(move->to, move->from, sizeof(std::uint64_t));
@@ -351,7 +351,7 @@ sennit_status await_run(Rank &rank, const Plan &plan, const Deadline &deadline) 
     for (std::uint32_t i = 0; status == SENNIT_OK && i < plan.group_count; ++i)
         if (plan.groups[i].goes_by_message)
             status = op::engine_await_sent(rank, plan.groups[i].attached->gptr.rank, deadline);
-    // PEER_LOST is of an event, and flush reports that; the pieces are complete.
+    // PEER_LOST can only come from an event, and flush reports it; the pieces are complete.
     return status == SENNIT_ERR_PEER_LOST ? SENNIT_OK : status;
 }
 

@@ -103,7 +103,7 @@ bool claim(Rank &rank, ProducerRing &ring) {
     std::uint32_t word = ring.producer.load(std::memory_order_acquire);
     if (!is_abandoned(rank, word)) return false;
     const std::uint32_t own = word_of(rank);
-    // SYNC queue-ring: pairs with the releases above, and with the acquire of the next producer.
+    // SYNC queue-ring: pairs with the same releases, and with the acquire of the next producer.
     // relaxed on failure: another producer was faster.
     return ring.producer.compare_exchange_strong(word, own, std::memory_order_acq_rel,
                                                  std::memory_order_relaxed);
@@ -249,7 +249,7 @@ sennit_status fail_empty(const Queue &queue, const char *before) {
 
 // Finds the queue and claims one of its rings.
 sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
-    // Before Attaching, which keeps every ended queue in memory.
+    // Done before Attaching, which keeps every ended queue in memory.
     bool with_barrier = false;
     {
         const ColdLock lock(rank);

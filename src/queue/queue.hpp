@@ -54,7 +54,7 @@ constexpr int producer_in(std::uint32_t word) {
 struct ProducerRing {
     alignas(kLineBytes) std::atomic<std::uint64_t> put;       // SYNC queue-put; writer: producer
     alignas(kLineBytes) std::atomic<std::uint64_t> taken;     // SYNC queue-taken; writer: taker
-    alignas(kLineBytes) std::atomic<std::uint32_t> producer;  // SYNC queue-ring; writers: both
+    alignas(kLineBytes) std::atomic<std::uint32_t> producer;  // SYNC queue-ring; writers: producers
 };
 static_assert(sizeof(ProducerRing) == 384 && offsetof(ProducerRing, producer) == 256);
 

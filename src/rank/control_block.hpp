@@ -36,7 +36,7 @@ inline constexpr std::size_t kSignalChunks = 16;
 // `leaving`: the rank is in its last barrier and opens no more channels.
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2, leaving = 3 };
 
-// The owner writes it before any other rank knows of the block; only `state` changes later.
+// The owner writes it before other ranks use the block; later only atomics and `probe_echo` change.
 struct alignas(kLineBytes) ControlHeader {
     std::uint64_t magic;
     std::uint32_t layout_version;
@@ -79,7 +79,7 @@ struct alignas(kLineBytes) ArrivalLine {
     std::atomic<std::uint64_t> epoch;
     // The call in which the owner has waited for a second, 0 if none: team/long_wait.cpp.
     std::atomic<std::uint64_t> waiting;
-    // The words of a barrier between nodes that the owner has sent: team/nodes.cpp.
+    // The last word of a barrier between nodes that the owner has sent: team/nodes.cpp.
     std::atomic<std::uint64_t> sent;
     std::uint8_t unused[104];
 };
@@ -127,7 +127,7 @@ enum class SegmentKind : std::uint8_t {
 enum class Mechanism : std::uint8_t {
     none = 0,
     file = 1,          // allocated in the owner's memory file
-    same_process = 2,  // reachable only by its own address
+    same_process = 2,  // at its own address, for ranks of the same process
     xpmem = 3,
     adopted = 4,  // moved into the owner's memory file at its old address
     copied = 5,   // private memory, process_vm_readv/writev
@@ -156,7 +156,7 @@ constexpr std::uint64_t update_lock_offset(std::uint64_t segment_bytes) {
 
 // The published record of a segment. Writer: owner; it stores `live` and `id` last when the segment
 // starts and first when it ends (SYNC segment-live). Ids repeat after many segments, but `live`
-// does not, so a rank that has attached the segment compares `live`.
+// only after 2^32 in a slot, so a rank that has attached the segment compares `live`.
 struct alignas(kLineBytes) SegmentRecord {
     std::atomic<std::uint32_t> id;  // segment id while live, 0 otherwise
     SegmentKind kind;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank's data on the other ranks of its job. Each rank of its own node has a Peer. The ranks of
-// another node share one Peer, since they are reached in the same way; the cards, stored once per
-// node, have their differences. A rank of another node that is reached in another way, because it
-// has no network, has its own Peer or shares that of the last such rank. Only used Peers take
-// memory; in addition each rank takes 5 bytes.
+// another node share one Peer, since they are reached in the same way. The network's cards have
+// what differs between them. A rank of another node that is reached in another way, because it has
+// no network, has its own Peer or shares that of the last such rank. Only used Peers take memory;
+// in addition each rank takes 5 bytes.
 #pragma once
 
 #include <sennit/info.h>

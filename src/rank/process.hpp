@@ -85,10 +85,10 @@ void process_release_rank(Rank *rank);
 Rank *process_find_rank(int world_rank);
 int process_rank_count();
 
-// The control blocks of this process's ranks, at the addresses where their owners map them. A peer
-// of the process receives the address of a block, or of memory that the owner frees after it, in a
-// message; the owner may have ended since. So process_use_control() calls `use(object)` and returns
-// true only if the owner has not started to unmap the block.
+// The control blocks of this process's ranks, at the addresses where their owners map them. Another
+// rank of the process receives, in a message, the address of a block or of memory that the owner
+// frees later than the block. The owner may have ended since. So process_use_control() calls
+// `use(object)` and returns true only if the owner has not started to unmap the block.
 void process_show_control(const Rank &rank);
 void process_hide_control(const Rank &rank);
 bool process_use_control(ControlBlock *control, void (*use)(void *object), void *object);

@@ -149,7 +149,7 @@ struct Rank : HotTables, RankSetup {
     std::atomic<std::uint32_t> fruitless_polls{0};  // runtime/wait.hpp: note_fruitless_poll()
     std::atomic<unsigned> hook_count{0};
     ProgressBell progress_bell;
-    std::atomic<unsigned> polled_requests{0};  // requests that only polling progresses
+    std::atomic<unsigned> polled_requests{0};  // requests that progress only if polled
     // A wait that lasts longer logs a warning: LostSearch::warn in runtime/wait.hpp.
     std::atomic<std::int64_t> warns_after_ns{10'000'000'000};
 

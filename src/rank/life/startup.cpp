@@ -439,8 +439,8 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
 
 void choose_spins(Startup &start) {
     // A rank with its own core polls for about 0.1 ms before it yields. On shared cores it does
-    // not, because every poll keeps another rank from running (docs/design/waiting.md). Nor does it
-    // if completion needs this rank's progress: polls without progress see nothing new.
+    // not, because every poll keeps another rank from running (docs/design/waiting.md). It does not
+    // poll either if completion needs this rank's progress: polls without progress see nothing new.
     constexpr unsigned kSpins = 4000;
     start.rank.shares_processors =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
