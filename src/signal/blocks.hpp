@@ -18,7 +18,7 @@ struct Notified {
     RemoteSignal remote;
     Expected expected;
     // The epoch for the next call that names none. A call that names an epoch also changes this
-    // one; any thread may.
+    // field. Any thread may change it.
     alignas(std::atomic_ref<std::uint64_t>::required_alignment) mutable std::uint64_t next_epoch;
 
     std::uint64_t next() const {

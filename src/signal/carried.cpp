@@ -23,7 +23,7 @@ static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(la
 // Marks the signal for waits on its waitset. The caller has made a full fence after the stores that
 // the waits must see.
 void mark_in_set(const Signals &all, const Own &own) {
-    // relaxed: after a full fence. An owner whose store this load misses then sees the count.
+    // relaxed: after a full fence, so the owner sees the count if this load misses its store.
     if (own.record->in_set.load(std::memory_order_relaxed) == 0) return;
     const std::uint32_t handle = handle_of(own);
     // relaxed: the handle was published after it.
@@ -91,8 +91,8 @@ bool accepts(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
     return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
 }
 
-// Undoes the message's parts and reports it to the owner now: the task that ends the message, whose
-// answer has the error for the sender, may arrive after the owner's next reset.
+// Undoes the message's parts and reports it to the owner now: the task that ends the message may
+// arrive after the owner's next reset. The answer to that task has the error for the sender.
 void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t epoch) {
     const std::uint64_t sum = refuse_message(message, epoch);
     if (sum != 0) count(rank, *signals_of(rank), own, epoch, 0 - sum);
@@ -172,7 +172,7 @@ void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &ki
     if (status != SENNIT_OK) signals_of(rank)->subscriptions.forget(kind);
 }
 
-// Gives back to their owners the indices that this rank has left and that have no pending messages.
+// Gives indices back to their owners: those that this rank has left and that have no open messages.
 void give_back_left(Rank &rank) {
     sennit_signal signal;
     std::uint32_t index = 0;

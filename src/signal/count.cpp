@@ -95,14 +95,14 @@ void undo_surplus(const RemoteSignal &to, const Expected &expected, const Messag
                   std::uint64_t before) {
     // relaxed: the messages belong to no epoch, and no data depends on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
-    // In between, the owner may have found that the signal had not fired.
+    // Between the add and its undo, the owner may have found that the signal had not fired.
     report_to_owner(to, messages.epoch);
     (void)fail_surplus(to.signal, expected, messages, before);
 }
 
 // An owner leaves an epoch only when the epoch is complete. So if the slot had room when it was
-// read, and has the same value at the exchange, the owner is still in that epoch. An add that is
-// undone later, if it was too many, would be visible meanwhile:
+// read, and has the same value at the exchange, the owner is still in that epoch. An add that comes
+// first, and is undone if it was too much, would be visible meanwhile:
 // tests/models/current_epoch_test.cpp.
 bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32_t messages) {
     SignalRecord &record = *to.record;
@@ -131,7 +131,7 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         // in_set. SYNC doorbell: pairs with the fence in announce_sleep(); the count comes before
         // the load of sleepers.
         store_load_fence();
-        // All relaxed: after a full fence. An owner whose store a load misses then sees the count.
+        // All relaxed: after the fence the owner sees the count if a load here misses its store.
         if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0)
             mark_fired(to.chunk, to.signal.handle);
         if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0)

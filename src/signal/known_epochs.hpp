@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank's cache of the epochs of others' signals that only messages reach: for each signal, the
-// latest epoch that its owner has answered. The owner may have advanced since. So an event that the
+// latest epoch in its owner's answers. The owner may have advanced since. So an event that the
 // cached epoch accepts is accepted by the owner, or too late. Entries may be dropped at any time.
 #pragma once
 

@@ -15,10 +15,10 @@ namespace sennit::signal {
 
 inline constexpr unsigned kMostPlaces = 8;
 
-// The number of places, which is the most pending messages of a sender, if completion data has this
-// many bits of the message number. The messages of a place use at least four numbers in rotation.
-// So an event that arrives after the task of its message is recognized until the place has been
-// used three more times.
+// The number of places if completion data has this many bits of the message number. A sender can
+// have that many open messages. The messages of a place use at least four numbers in rotation. So
+// an event that arrives after the task of its message is recognized until the place has been used
+// three more times.
 constexpr unsigned places_of(unsigned number_bits) {
     const unsigned quarter = number_bits >= 5 ? kMostPlaces : (1u << number_bits) / 4;
     return quarter == 0 ? 1 : quarter;
@@ -69,8 +69,8 @@ constexpr bool close_message(ArrivingMessage &message, std::uint64_t whole) {
     return message.sum == whole;
 }
 
-// Executes the task: returns the part that is missing of `whole`, and frees the place for the next
-// message. `whole`: what the message adds; 0 if it has failed.
+// Executes the task: returns the missing part of `whole`, and frees the place for the next message.
+// `whole`: what the message adds; 0 if it has failed.
 constexpr std::uint64_t end_message(ArrivingMessage &message, std::uint64_t whole,
                                     unsigned number_bits) {
     const std::uint64_t missing = whole - message.sum;

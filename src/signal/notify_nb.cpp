@@ -73,7 +73,7 @@ sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const 
     if (status == SENNIT_OK && request != nullptr) {
         *request = of_data;
     } else {
-        // The data has no waiter. This call reports errors now, flush later ones.
+        // Nothing waits for the data. This call reports errors now, and flush reports later ones.
         op::engine_abandon(rank, of_data,
                            status == SENNIT_OK ? op::Abandoned::goes_on : op::Abandoned::library_s);
     }

@@ -44,8 +44,8 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
 // Whether the data of a put goes with its event in tasks.
 bool goes_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args);
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
-// Starts a put or get by messages, and its event with it or after it. The owner accepts it; the
-// data is not empty, and `how` is for the data.
+// Starts a put or get by messages, and its event with it or after it. The owner accepts the event,
+// or `how` holds the data until it does. The data is not empty; `how` is for the data.
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                op::Completion how);
 inline op::Moved moved_by(const NotifyArgs &args) {

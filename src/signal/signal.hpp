@@ -234,7 +234,7 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
         undo_surplus(to, expected, {epoch, messages}, before);
         return false;
     }
-    // All relaxed: the add is a full fence. An owner whose store a load misses then sees the count.
+    // All relaxed: the add is a full fence, so the owner sees the count if a load misses its store.
     if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
         mark_fired(to.chunk, to.signal.handle);
     if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]

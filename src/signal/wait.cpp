@@ -173,8 +173,8 @@ sennit_status report_fault(Own &own) {
 
 bool arrived_before_reset(const Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
-    // SYNC signal-count: pairs with the releases in count_whole(): a sender whose event of
-    // the next epoch was accepted has seen that epoch begin. So does the load of the epoch below.
+    // SYNC signal-count: pairs with the releases in count_whole(): the sender of an accepted event
+    // of the next epoch has seen that epoch begin, and the load of the epoch below then sees it.
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_acquire);
     // relaxed: no data depends on it.
     return value_of(counter, own.events, next) != own.events && own_epoch(own) == epoch &&
@@ -232,8 +232,8 @@ bool advance(Own &own, std::uint64_t epoch) {
 }
 
 // With kReadsFirst, arrived events are read before the reset, because they belong to the epoch that
-// ends: an event for the current epoch names none and would count in the next one, and an event of
-// the next epoch is an error of a strict signal.
+// ends. An event for the current epoch has no epoch number, so it would count in the next epoch.
+// For a strict signal, an event of the next epoch is an error.
 sennit_status reset(Rank &rank, Own &own) {
     // relaxed: set before the first event.
     if ((own.state.load(std::memory_order_relaxed) & kReadsFirst) != 0)
@@ -247,7 +247,7 @@ sennit_status reset(Rank &rank, Own &own) {
     if (early != SENNIT_OK) return early;
     if (value != 0) return unfired(own, value, SENNIT_ERR_STATE, "");
     const std::uint32_t handle = handle_of(own);
-    // relaxed: a signal of the caller's own.
+    // relaxed: only this rank changes the state.
     const bool done = (own.state.load(std::memory_order_relaxed) & kInSet) != 0
                           ? advance_in_set(*signals_of(rank), own, epoch)
                           : advance(own, epoch);

@@ -18,8 +18,8 @@ namespace sennit::signal {
 // Set in the handle of an unchecked signal, so that a sender need not read the record.
 inline constexpr std::uint32_t kUncheckedBit = 1u << 31;
 
-// A signal's handle: its index (24 bits; no index has the highest one, kUncheckedBit), and the use
-// count of the place (8 bits, never 0).
+// A signal's handle: its index (24 bits; the highest is kUncheckedBit, which no index uses), and
+// the use count of the place (8 bits, never 0).
 struct SignalHandles : HandleLayout<std::uint32_t, 24, 8, 8> {
     static constexpr std::uint32_t place_of(Word handle) {
         return HandleLayout::place_of(handle & ~kUncheckedBit);
@@ -34,8 +34,8 @@ constexpr bool is_unchecked(std::uint32_t handle) {
 }
 
 // The senders' line, then the owner's line. A poller of a slot keeps the line in its cache, so
-// other words that senders read must not be on it. The owner writes its line but does not read it,
-// since the senders' processors hold it; its own copies are in signal::Own.
+// other words that senders read must not be on it. The owner's short calls write the owner's
+// line but do not read it, since the senders' processors hold it; its copies are in signal::Own.
 struct alignas(kLineBytes) SignalRecord {
     // Indexed by the parity of the epoch; writers: senders, by adds. SYNC signal-count.
     std::atomic<std::uint64_t> slot[2];

@@ -154,7 +154,7 @@ sennit_status synchronise_without_path(Rank &rank, const Team &team, const Deadl
     return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
 }
 
-// By purpose and number, ranks in different calls detect this.
+// Ranks in different calls find different purposes or numbers.
 struct ExchangeMessage {
     Purpose purpose;
     std::uint32_t bytes;
@@ -349,7 +349,7 @@ sennit_status fail_unfinished(Rank &rank, const Team &team) {
 
 namespace {
 
-// Whether this is the call whose synchronisation timed out, made again.
+// Whether this call repeats the one whose synchronisation timed out.
 bool continues(const Team &team, const Exchange &what) {
     if (team.purpose != what.purpose || !is_binding(what.purpose)) return false;
     const std::uint8_t *message = team.own->mailboxes[(team.epoch + 1) % 2].bytes;

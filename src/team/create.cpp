@@ -152,9 +152,9 @@ std::uint32_t choose_slot(const Creation &creation) {
     return 0;
 }
 
-// Called if no slot is free on all ranks that join. The ranks with fewer chunks of slots than
-// others get as many as these; if all have the same number, all get one more. Every rank decides
-// the same. Errors: NOMEM, OS.
+// Called if no slot is free on all ranks that join. The ranks with fewer chunks of slots than the
+// others get as many as the others; if all have the same number, all get one more. Every rank
+// decides the same. Errors: NOMEM, OS.
 sennit_status make_room(Creation &creation) {
     std::uint32_t fewest = UINT32_MAX;
     std::uint32_t most = 0;

@@ -55,7 +55,7 @@ LateRanks find_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
     return late;
 }
 
-// Of the node's members that have arrived, the first one warns of the others. If all have arrived,
+// The first member of the node that has arrived warns of those that have not. If all have arrived,
 // the wait is for other nodes, and the leaders of the first two nodes warn, since one of these
 // nodes may be the late one. sennit_finalize has warnings of its own.
 void warn_of_late(Rank &rank, const Team &team, int seconds) {
@@ -291,7 +291,7 @@ struct RoundWait {
 int check_round(Rank &rank, const void *context) {
     const RoundWait &wait = *static_cast<const RoundWait *>(context);
     const int lost = find_lost_of_nodes(rank, wait.team);
-    // Not only in barriers of this rank: the other leader may be in a barrier.
+    // Whatever call this rank is in: the other leader may be in a barrier.
     const bool may_be_lost =
         wait.team->round_step == RoundStep::await_word && rank.peers[wait.from].control == nullptr;
     if (lost < 0 && may_be_lost) ask_for_word(rank, *wait.team, wait.from);

@@ -48,8 +48,8 @@ struct PostWords {
     std::uint8_t unused[112];
 };
 static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
-// Lengths of the messages of posts. A team uses a length if a message of this length for each
-// member takes at most kMostMessageBytes of the same index.
+// Lengths of the messages of posts. A team uses a length if one message of this length per member
+// takes at most kMostMessageBytes (same index) in total.
 inline constexpr std::size_t kPostBytes[] = {96, 640, 2560, 8448};
 inline constexpr std::size_t kMostMessageBytes[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
 

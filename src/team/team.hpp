@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The team object: a rank's state of one of its teams. On it are built the barrier and the exchange
-// of small messages. Both are a *synchronisation*: every member waits until all have arrived. Built
+// The team object: a rank's state of one of its teams. The barrier and the exchange of small
+// messages use it. Both are a *synchronisation*: every member waits until all have arrived. Built
 // on op/; called by api/ and coll/.
 //
 // A team has a slot (1 to 1023, equal on all members, the top bits of its segments' ids) and a
@@ -139,8 +139,8 @@ struct Team {
     std::uint32_t round;       // dissemination: rounds done
     RoundStep round_step;
     sennit_request sends[2];  // puts of this round in progress
-    // If the word of another leader is late, this leader gets that one's ArrivalLine::sent: the
-    // value from the latest get; the get in progress; the time of the next get, 0 before the first.
+    // If another leader's word is late, this leader gets that leader's ArrivalLine::sent. `answer`:
+    // the latest value; `ask`: the get in progress; `ask_ns`: time of the next get, 0: none so far.
     std::uint64_t answer;
     sennit_request ask;
     std::int64_t ask_ns;
