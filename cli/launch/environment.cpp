@@ -26,8 +26,8 @@ constexpr std::array kRemovedPrefixes = {
     "SLURM_STEP"sv, "SLURM_PROCID"sv, "SLURM_LOCALID"sv, "SLURM_NODEID"sv, "SLURM_GTIDS"sv,
     "SLURM_TASK_PID"sv, "SLURM_NTASKS"sv, "SLURM_NPROCS"sv, "SLURM_SRUN_"sv, "SLURM_PMI"sv,
     "SLURM_MPI_TYPE"sv, "SLURM_LAUNCH_NODE_IPADDR"sv,
-    // Cray PALS and ALPS, Flux
-    "PALS_"sv, "ALPS_APP_"sv, "FLUX_TASK_"sv, "FLUX_JOB_SIZE"sv};
+    // Cray PALS and ALPS, jsrun, Flux
+    "PALS_"sv, "ALPS_APP_"sv, "JSM_NAMESPACE_"sv, "FLUX_TASK_"sv, "FLUX_JOB_SIZE"sv};
 
 // Variables of Open MPI that users set themselves.
 constexpr std::array kKeptPrefixes = {"OMPI_MCA_"sv, "OMPI_ALLOW_RUN_AS_ROOT"sv};

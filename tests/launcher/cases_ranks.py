@@ -58,6 +58,7 @@ def variables_of_other_launchers_do_not_reach_the_ranks(launcher):
         "OMPI_UNIVERSE_SIZE": "9", "OMPI_MCA_orte_jobid": "1", "OMPI_MCA_ess_base_jobid": "1",
         "SLURM_PROCID": "7", "SLURM_NTASKS": "9", "SLURM_STEP_ID": "0", "SLURM_LOCALID": "7",
         "PALS_RANKID": "7", "FLUX_TASK_RANK": "7", "MPI_LOCALRANKID": "7", "HYDI_CONTROL_FD": "5",
+        "JSM_NAMESPACE_RANK": "7", "JSM_NAMESPACE_SIZE": "9", "FLUX_JOB_SIZE": "9",
         "SENNIT_RANK": "7", "SENNIT_SIZE": "9", "SENNIT_CONTROL_FD": "33", "SENNIT_JOB": "1-00",
     }
     kept = {"OMPI_MCA_btl": "self", "OMPI_ALLOW_RUN_AS_ROOT": "1", "SLURM_JOB_ID": "12",

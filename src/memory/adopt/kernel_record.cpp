@@ -227,7 +227,7 @@ bool has_fixed_memory() {
 FixedFlags fixed_flags(std::uint64_t begin, std::uint64_t end) {
     FixedFlags found;
     const int file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return found;
+    if (file < 0) return {.locked = true, .not_copied_by_fork = true};
     Lines lines(file);
     Mapping mapping;
     while (const char *line = lines.next()) {

@@ -63,7 +63,7 @@ bool parse_mapping(const char *line, Mapping *mapping);
 bool has_fixed_memory();
 
 // The flags of the mappings that overlap the range (in smaps: "lo" locked, "dc" not copied by
-// fork). Reads smaps up to the end of the range.
+// fork). Reads smaps up to the end of the range; if it cannot, all are set.
 struct FixedFlags {
     bool locked = false;
     bool not_copied_by_fork = false;
