@@ -119,9 +119,9 @@ sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, 
 /* Put `bytes` bytes, then change an 8-byte word of the same rank: SENNIT_SUM adds `value`,
  * SENNIT_REPLACE sets it. A rank that sees the word changed sees the data. `source` may be reused
  * on return, with _nbi after a flush. A flush of that rank waits for data and word and reports
- * failures. Errors: those of sennit_put and of the operation, and ARG (the word is another rank's
- * or not aligned to 8 bytes; another operator). After ARG, RANGE and NOT_REGISTERED of the call
- * nothing is done. After other errors the data may have moved and the word may have changed. */
+ * failures. Errors: those of sennit_put and atomics, and ARG (the word is another rank's or not
+ * aligned to 8 bytes; another operator). After ARG, RANGE and NOT_REGISTERED of the call nothing is
+ * done. After other errors the data may have moved and the word may have changed. */
 sennit_status sennit_put_word(sennit_gptr destination, const void *source, size_t bytes,
                               sennit_gptr word, sennit_operator op, uint64_t value);
 sennit_status sennit_put_word_nbi(sennit_gptr destination, const void *source, size_t bytes,

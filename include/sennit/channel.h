@@ -44,9 +44,9 @@ typedef struct sennit_channel {
  * readers that load through peers[i]. Without this flag have_written copies peers[i] to the peer's
  * buffer, for writers that store through peers[i]. */
 #define SENNIT_CHANNEL_PULL 0x2u
-/* A direction of the new channel becomes writable only when its reader, which no longer needs its
- * buffer, calls sennit_channel_have_read before any message. Until then can_write of the peer gives
- * 0, wait_write waits and have_written returns STATE. When can_write gives 1, everything that the
+/* A direction of the new channel becomes writable only when its reader frees its buffer by
+ * sennit_channel_have_read, before any message. Until then can_write of the peer gives 0,
+ * wait_write waits and have_written returns STATE. When can_write gives 1, everything that the
  * reader did before the call is over. Without the flag a new channel is writable at once. */
 #define SENNIT_CHANNEL_NOT_READY 0x4u
 /* Up to `messages` messages of each direction may be unread, 1 (the default) to
@@ -71,7 +71,7 @@ typedef struct sennit_channel_ends {
  *   must be equal on both sides.
  * - peers[i] gets this rank's pointer to the peer's buffer, NULL if it has no bytes. `peers` may be
  *   NULL.
- * - Each direction of a channel to the caller leads back to the caller.
+ * - In a channel to itself the caller reads its own messages, and peers[i] is its own buffer.
  *
  * On an error no channel of this call is open on this rank. A target that had already joined finds
  * its channel closed; a late one joins the next attempt.
@@ -87,8 +87,8 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
  * A peer may still write until it notices the close. If it has other pointers to the memory, free
  * the memory only when the peer has stopped writing.
  *
- * After TIMEOUT all channels are open as before and the call may be repeated. A peer may have
- * closed before this rank has read its last message. Errors: ARG (a channel named twice). */
+ * After TIMEOUT all channels are open as before and the call may be repeated. But a peer may have
+ * closed, although its last message is unread. Errors: ARG (a channel named twice). */
 sennit_status sennit_channel_close(const sennit_channel channels[], size_t count,
                                    int64_t timeout_ns);
 

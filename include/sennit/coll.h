@@ -105,8 +105,8 @@ typedef struct sennit_vbuffer {
 
 /* Scatter, gather, allgather and alltoall with a size for each rank. Sender and receiver give the
  * same size of a block; `bytes` is the size of the caller's own block. scatterv and gatherv use
- * only the root's parts. In place as the calls of one size; for alltoallv `source` is NULL or its
- * memory is SENNIT_IN_PLACE, and sizes and places are those of the destination. */
+ * only the root's parts. In place as in the calls with one size; for alltoallv `source` is NULL or
+ * its memory is SENNIT_IN_PLACE, and sizes and places are those of the destination. */
 sennit_status sennit_scatterv(sennit_team team, int root, const sennit_vbuffer *source,
                               void *destination, size_t bytes, int64_t timeout_ns);
 sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_vbuffer *source,

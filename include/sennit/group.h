@@ -47,7 +47,7 @@ sennit_status sennit_group_include(sennit_group group, size_t count, const int r
 sennit_status sennit_group_exclude(sennit_group group, size_t count, const int ranks[],
                                    sennit_group *result);
 
-/* How many members it has. */
+/* How many members the group has. */
 sennit_status sennit_group_size(sennit_group group, int *size);
 
 /* The number of a world rank in the group; SENNIT_RANK_NONE if it is no member. */

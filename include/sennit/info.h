@@ -40,10 +40,10 @@ typedef struct sennit_rail {
     char provider[32];       /* of libfabric: "tcp" */
     char interface_name[16]; /* "eth0"; of a card that has no IP address: "cxi0" */
     char address[48];        /* of the caller's node on this rail, or of the caller's endpoint */
-    char peer_address[48];   /* the peer's; "" if operations do not use the rail */
-    int is_used;             /* 1 if they do */
+    char peer_address[48];   /* the peer's; "" if the rail is not used */
+    int is_used;             /* 1 if operations use the rail */
     int number;              /* of the rail in traces and statistics; -1 if it is not used */
-    char reason[128];        /* why they do or do not, in one sentence */
+    char reason[128];        /* why the rail is used or not, in one sentence */
     char bus[16];            /* PCI address of the card, "0000:c1:00.0"; "": not known */
     int speed_mbit;          /* of its link; 0: not known */
     int level;               /* as in sennit_provider, with the option events= of the path */
@@ -58,7 +58,7 @@ typedef struct sennit_provider {
     char name[64];    /* "tcp;ofi_rxm" */
     char version[16]; /* of libfabric: "1.17.0" */
     int is_taken;     /* 1 if ranks use it for other nodes, unless another one is named */
-    char reason[192]; /* why they do or do not, in one sentence */
+    char reason[192]; /* why it is taken or not, in one sentence */
     /* Bits of completion data that a program may set, at the caller (local) and at the owner
      * (remote), as the provider reports them; 0 without such an operation. */
     int put_local_bits;
@@ -91,7 +91,7 @@ typedef struct sennit_knob {
     const char *unit;          /* "" if none */
     const char *help;          /* one sentence */
     int is_set;                /* 1: by the environment, not empty; 2: by the file; 0: default */
-    char value[512];           /* as text: in use, or without a rank what init would use */
+    char value[512];           /* as text: in use; before sennit_init: to be used */
 } sennit_knob;
 
 /* Knob number `index`. Numbers begin with 0; RANGE is the end of the list. Any time. */

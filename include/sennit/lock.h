@@ -8,7 +8,7 @@
  * If the holder dies or leaves, the next rank gets the lock with status SENNIT_ERR_OWNER_DIED,
  * once. It must release the lock; protected data may be half written. A rank that dies while it
  * waits is skipped. The memory of the lock belongs to the first rank of the team. All calls return
- * PEER_LOST after this rank has left, or if it has died and messages reach its memory. */
+ * PEER_LOST after that rank has left, or if it has died and its memory is reached by messages. */
 #ifndef SENNIT_LOCK_H
 #define SENNIT_LOCK_H
 

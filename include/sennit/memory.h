@@ -54,13 +54,13 @@ static inline int sennit_gptr_is_null(sennit_gptr gptr) {
  * page.
  *
  * If any rank has an error, all get one and nothing is allocated. After TIMEOUT other collective
- * calls of the team return STATE on this rank until sennit_barrier has returned OK; late ranks, or
- * this one, get ARG from their next collective call. Exception: if errors of other calls say that
- * sennit_alloc is under way, repeat it with the same arguments.
+ * calls of the team return STATE on this rank until sennit_barrier has returned OK. Ranks without
+ * TIMEOUT then get ARG from sennit_alloc, and this rank may get it from its next collective call.
+ * Exception: if an error says that sennit_alloc is unfinished, repeat it with the same arguments.
  *
  * Errors: ARG (alignment; arguments that differ between ranks), NOMEM (memory, the control group's
- * limit, too many segments), BOOTSTRAP (the launcher failed, which is used if no path joins the
- * ranks of the world). */
+ * limit, too many segments), BOOTSTRAP (the launcher failed; it is used if no path joins the ranks
+ * of the world). */
 sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, unsigned flags,
                            sennit_gptr *gptr);
 
@@ -69,18 +69,18 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
 sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags, sennit_gptr *gptr);
 
 /* Free an allocation. `gptr` is the beginning of any rank's piece. All ranks of the team free
- * memory of sennit_alloc, collectively and after the earlier operations of all of them. The owner
- * frees memory of sennit_alloc_local. Pointers of sennit_ptr become invalid.
+ * memory of sennit_alloc collectively; the call first completes the earlier operations of all of
+ * them. The owner frees memory of sennit_alloc_local. Pointers of sennit_ptr become invalid.
  *
  * Errors: ARG (an offset that is not 0; registered or queue memory; memory that another rank
  * allocated alone; ranks free different segments), BOOTSTRAP, TIMEOUT (an operation is outstanding
  * or a rank is missing: repeat the call). */
 sennit_status sennit_free(sennit_gptr gptr);
 
-/* Registration makes existing memory reachable that the program may read and write: heap, static,
- * stack, mapped files. The memory keeps its addresses. sennit_mechanism tells how other ranks reach
- * it: with `adopt` sennit_ptr, atomics, put and get are loads and stores; with `cma` there is no
- * pointer. */
+/* Registration makes existing memory reachable: heap, static, stack or mapped files that the
+ * program may read and write. The memory keeps its addresses. sennit_mechanism tells how other
+ * ranks reach it: with `adopt` sennit_ptr, atomics, put and get are loads and stores; with `cma`
+ * there is no pointer. */
 
 /* A registered region: plain data of 24 bytes. Send it by any means; any rank may use its `gptr`.
  */
@@ -110,15 +110,15 @@ typedef enum sennit_mechanism {
 #define SENNIT_REGISTER_SHARED_PAGES \
     0x1u /* no thread stores to the first and last page, other data included, during the call */
 
-#define SENNIT_REGISTER_STACK 0x2u /* the buffer may be adopted on a stack */
+#define SENNIT_REGISTER_STACK 0x2u /* a buffer on a stack may be adopted */
 
 /* Make `bytes` at `memory` reachable for other ranks. Regions may overlap and are independent.
  * Memory in a segment of this rank, or in one that this rank has a pointer into, is not registered
  * again: the region points into the segment. 0 bytes may lie at any address.
  * docs/manual/registered-memory.md lists memory that must never be registered.
  *
- * - During sennit_register and sennit_deregister threads may read the buffer, none writes it, and
- *   no other library moves data to or from it.
+ * - During sennit_register and sennit_deregister threads may read the buffer but must not write it,
+ *   and no other library may move data to or from it.
  * - Deregister before the memory is freed. Otherwise other processes access the old pages (adopt),
  *   or get NOT_REGISTERED until the addresses are used again (cma); a rank of the same process
  *   crashes.
@@ -131,8 +131,8 @@ typedef enum sennit_mechanism {
  *   it.
  * - A buffer on a stack stays there (cma). SENNIT_REGISTER_STACK adopts it if it fills whole pages
  *   of 4096 bytes, is not on the lowest page of the stack and holds no thread-local storage or
- *   thread control block; the call starts a thread for that. Its function must not return before
- *   sennit_deregister.
+ *   thread control block; the call starts a thread for that. The function with the buffer must not
+ *   return before sennit_deregister.
  * - A forked child gets a private copy of the buffer. If a function with frames on adopted stack
  *   pages calls fork, the child dies.
  * - The call takes about 64 KiB of the caller's stack.
@@ -149,7 +149,7 @@ sennit_status sennit_deregister(sennit_region region);
 /* Exchange regions. Collective: each rank of `team` gives one of any size, or SENNIT_REGION_NULL,
  * and gets those of all ranks in the order of the team. All of them are then reachable. If any rank
  * has an error all get one; registrations stay. Errors: UNSUPPORTED (the kernel forbids access to a
- * rank's private memory), TIMEOUT (as of sennit_alloc). */
+ * rank's private memory), TIMEOUT (as in sennit_alloc). */
 sennit_status sennit_region_attach(sennit_team team, sennit_region region, sennit_region regions[]);
 
 /* Detach another rank's region, at any time; the next use of its pointer attaches it again.

@@ -113,8 +113,8 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  * - Threads may share an attached block if each call names its epoch.
  *
  * Errors that leave nothing moved: RANGE (it leaves the block), NOT_REGISTERED, SIGNAL_EARLY (the
- * owner is more than one epoch behind, or one with a strict signal: call again), PEER_LOST (the
- * same, and the owner has died or left), those of put and get. An owner on another node can report
+ * owner is more than one epoch behind, with a strict signal one: call again), PEER_LOST (the same,
+ * and the owner has died or left), those of put and get. An owner on another node can report
  * SIGNAL_EARLY only in a Sennit call or with a progress thread.
  *
  * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, NOT_REGISTERED (a signal

@@ -52,8 +52,8 @@ sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_b
                               size_t offset, size_t bytes);
 
 /* Record a put or get with signals of a notice. The remote one replaces the block's own. The local
- * one counts an event, in the epoch that it has then, when the whole run has moved its data and the
- * private buffers may be used; a failed run counts none. The notice is copied; its epoch must be
+ * one counts an event in its current epoch when the whole run has moved its data and the private
+ * buffers may be used; a failed run counts none. The notice is copied; its epoch must be
  * SENNIT_EPOCH_NEXT (sennit_plan_commit sets the epochs) and its wait_ns 0. Errors: those of
  * sennit_plan_put, and ARG (another epoch or wait_ns, a remote signal that is not the owner's, a
  * local one that is not the caller's). */
@@ -88,10 +88,10 @@ sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_
 
 /* Start the next run. The buffers are in use until sennit_plan_wait has returned.
  *
- * A put to another node that is sent in one message with its event is copied. For the run it is
- * over when it is sent; a flush reports its failure. If an owner there is known to be at most one
- * epoch behind, the start does not ask for its epoch. Then a flush of its rank reports
- * SIGNAL_OVERFLOW or NOT_REGISTERED of a signal, and data may have moved.
+ * A put to another node that is sent in one message with its event is copied. The run does not wait
+ * for its arrival; a flush reports its failure. If an owner there is known to be at most one epoch
+ * behind, the start does not ask for its epoch. Then a flush of its rank reports SIGNAL_OVERFLOW or
+ * NOT_REGISTERED of a signal, and data may have moved.
  *
  * Errors that leave nothing moved; the same run may be started again: STATE (not committed; the run
  * before was not waited for), ARG (a block that was detached, a local signal that was destroyed, no
@@ -99,9 +99,9 @@ sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_
  * (the same, and the owner has died or left), SIGNAL_OVERFLOW (the epoch of the run is over at an
  * owner; a local signal has fired).
  *
- * After other errors of put and get, and after SIGNAL_OVERFLOW by one message more than expected, a
- * part of the run is done, and the next start begins the next run. The buffers may be reused,
- * unless SENNIT_TIMEOUT ended the call: then wait for the run as if it had been started. */
+ * After other errors of put and get, and after SIGNAL_OVERFLOW because of surplus messages, a part
+ * of the run is done, and the next start begins the next run. The buffers may be reused, unless
+ * SENNIT_TIMEOUT ended the call: then wait for the run as if it had been started. */
 SENNIT_HOT_CALL sennit_status sennit_plan_start(sennit_plan plan);
 
 /* Wait until the run is over: the buffers may be reused and gets have their data. Puts and their

@@ -51,14 +51,14 @@ typedef struct sennit_producer {
 sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned producers,
                                   sennit_queue *queue, sennit_queue_address *address);
 
-/* End a queue and all in it, at any time. Producers get NOT_REGISTERED, also from an attach or
- * push under way. The memory is freed by this call or a later one of the caller on queues, when
- * each producer has noticed, has detached or its rank has ended. */
+/* End a queue and all in it, at any time. Producers get NOT_REGISTERED, also from an attach or push
+ * under way. This call, or a later queue call of the caller, frees the memory when each producer
+ * has noticed, has detached or its rank has ended. */
 sennit_status sennit_queue_destroy(sennit_queue queue);
 
-/* Become a producer of the queue. The taker may, and a rank more than once, 4095 times at most.
- * Errors: ARG (no queue's address), NOMEM (the queue has all its producers; memory), UNSUPPORTED
- * (no load and store to its memory). */
+/* Become a producer of the queue. The taker may attach, too. A rank may attach several times, and
+ * has at most 4095 producers. Errors: ARG (no queue's address), NOMEM (the queue has all its
+ * producers; memory), UNSUPPORTED (no load and store to its memory). */
 sennit_status sennit_queue_attach(sennit_queue_address address, sennit_producer *producer);
 
 /* End a producer. Its items stay in the queue; its places may serve another producer at once. */

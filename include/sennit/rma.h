@@ -80,7 +80,7 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
  *   paths, except cma, this holds for a box of one element (memory.h).
  * - All elements must lie in the segment. The whole box is checked before any of it moves. A box
  *   larger than an address space is RANGE, too.
- * - The box may be changed on return, in all forms. */
+ * - In all forms the caller may change the box after the return. */
 typedef struct sennit_box {
     size_t element_bytes;      /* size of an element: 8 for a double */
     size_t counts[3];          /* elements along each dimension, fastest first */
@@ -130,8 +130,8 @@ typedef struct sennit_piece {
 } sennit_piece;
 
 /* Put or get a list of pieces. The forms are those of sennit_put, sennit_put_nb (with a request)
- * and sennit_put_nbi (without). The list may be changed on return. Errors: RANGE (a piece lies
- * outside the segment; then none was moved). */
+ * and sennit_put_nbi (without). The caller may change the list after the return. Errors: RANGE (a
+ * piece lies outside the segment; then none was moved). */
 sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
                                  const sennit_piece pieces[]);
 sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,
@@ -150,7 +150,7 @@ sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size
  * completed before), TIMEOUT, and the operation's. */
 sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 
-/* *done is 1 if the operation is complete; the status is then its own. Never waits. */
+/* *done is 1 if the operation is complete; then the call returns its status. Never waits. */
 sennit_status sennit_test(sennit_request *request, int *done);
 
 /* Wait for or test all requests. wait_all returns the first error after all are complete; after

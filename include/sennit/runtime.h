@@ -75,14 +75,14 @@ typedef struct sennit_options {
  * before it was ready). */
 sennit_status sennit_init(const sennit_options *options);
 
-/* Leave. Collective. After n calls of sennit_init only the n-th call has an effect. It completes
- * outstanding operations, waits for the other ranks and frees everything, also when it returns an
- * error. It waits as long as the other ranks live, and warns after 10 s; SENNIT_FINALIZE_TIMEOUT
- * limits the wait. MPI_Finalize may be called before or after. Afterwards sennit_init may be called
- * again.
+/* Leave. Collective. After n calls of sennit_init only the n-th sennit_finalize has an effect. It
+ * completes outstanding operations, waits for the other ranks and frees everything, also when it
+ * returns an error. It waits as long as the other ranks live, and warns after 10 s;
+ * SENNIT_FINALIZE_TIMEOUT limits the wait. MPI_Finalize may be called before or after. Afterwards
+ * sennit_init may be called again.
  *
- * Errors: TIMEOUT (ranks that are threads of this process may still use its segments, which keep
- * their addresses and lose their content). */
+ * Errors: TIMEOUT (if this process has other ranks, the allocated memory of this rank stays mapped
+ * for them, but loses its content). */
 sennit_status sennit_finalize(void);
 
 /* 1 if the calling thread belongs to a rank, else 0. Any time. */

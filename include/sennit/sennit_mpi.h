@@ -26,7 +26,7 @@ typedef struct sennit_mpi_context {
     MPI_Comm duplicate; /* of the user's communicator: its messages match none of the program's */
     int is_being_built; /* sennit_init has not returned: sennit_init_mpi frees this struct */
     int is_released;
-    int is_broken; /* a call timed out: it is under way for ever, and so is the duplicate */
+    int is_broken; /* a call timed out: it may use the duplicate for ever */
 } sennit_mpi_context;
 
 /* MPI may be called: after MPI_Init and before MPI_Finalize. */
@@ -98,7 +98,7 @@ static inline int sennit_mpi_allgather(void *context, const void *mine, void *al
     code = MPI_Comm_size(mpi->duplicate, &size);
     if (code != MPI_SUCCESS) return code;
     if (bytes > (size_t)INT_MAX) return MPI_ERR_COUNT;
-    /* The call needs its own buffer, because it may still use it after a timeout. */
+    /* A buffer of its own, because MPI may still use it after a timeout. */
     copy = (char *)malloc(bytes * ((size_t)size + 1) + 1);
     if (copy == NULL) return MPI_ERR_NO_MEM;
     if (bytes != 0) memcpy(copy, mine, bytes);

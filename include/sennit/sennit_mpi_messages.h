@@ -18,7 +18,7 @@ extern "C" {
 /* The description of a receive, which the receiver sends to the sender. */
 typedef struct sennit_mpi_head {
     uint64_t magic; /* 0: not yet received */
-    uint64_t use;   /* number of the use of the duplicates by the plan */
+    uint64_t use;   /* sennit_mpi_ways.use of the plan that made the receive */
     sennit_block block;
     int64_t base; /* offset of the block from the buffer's address */
     int64_t extent;
@@ -69,7 +69,7 @@ typedef struct sennit_mpi_message {
 } sennit_mpi_message;
 
 /* The puts to one rank whose events count in the signals of its plan (is_own), or in signals that
- * the receivers' callers gave. */
+ * its program gave. */
 typedef struct sennit_mpi_target {
     int rank;
     int is_own;
@@ -112,8 +112,8 @@ static inline sennit_status sennit_mpi_fail_as(sennit_status status, const char 
     return sennit_mpi_fail(status, call, first.text, message, first.provider_code);
 }
 
-/* `sennit trace where` shows that the rank is in `call` and waits for the message: calls of this
- * header are none of the library. */
+/* Shows `call` and the message in `sennit trace where`, which by itself sees only calls of the
+ * library and none of this header. */
 static inline void sennit_mpi_note(const sennit_mpi_message *message, const char *call,
                                    const char *why) {
     char text[250];
@@ -245,7 +245,7 @@ static inline void sennit_mpi_end_message(sennit_mpi_message *message) {
     free(message);
 }
 
-/* Removes the message that was added last. Without a text the last error has it. */
+/* Removes the message that was added last. Without `text` the text of the last error is kept. */
 static inline sennit_status sennit_mpi_drop_message(sennit_mpi_plan_state *plan,
                                                     sennit_status status, const char *text) {
     sennit_mpi_message *const message =
@@ -260,7 +260,7 @@ static inline const char *sennit_mpi_why_unread(sennit_status status) {
     return status == SENNIT_ERR_NOMEM ? "no memory" : "a datatype that cannot be read";
 }
 
-/* The last error, of the registration of a receive whose memory has gaps. */
+/* Adds to the last error, of a registration, that the receive also needs the memory of its gaps. */
 static inline sennit_status sennit_mpi_fail_between(sennit_status status) {
     const sennit_error first = *sennit_last_error();
     char text[400]; /* the error keeps 255 bytes */
@@ -349,8 +349,8 @@ static inline sennit_status sennit_mpi_post(sennit_mpi_plan_state *plan,
     return sennit_mpi_drop_message(plan, SENNIT_ERR_FABRIC, "MPI's own call failed");
 }
 
-/* Reports what is wrong with a message. Its rank and tag are named if they can be those of a
- * message: an all-to-all makes several. */
+/* Reports what is wrong with a message. Names its rank and tag if they are valid, because an
+ * all-to-all makes several messages. */
 static inline sennit_status sennit_mpi_refuse(const sennit_mpi_plan_state *plan,
                                               const sennit_mpi_comm *use, const char *call, int how,
                                               const sennit_mpi_side *side, const char *wrong) {

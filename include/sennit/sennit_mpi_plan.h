@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of MPI's messages: they take the arguments of MPI calls, exchange addresses once, and then
- * move the data by notified puts. For any communicator, tags and derived datatypes. By an
+ * move the data by notified puts. For any communicator, tags and derived datatypes. In an
  * intercommunicator, ranks are those of the remote group, as in MPI. Header-only, like
  * sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
  *
@@ -60,8 +60,8 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  * Errors: STATE (committed), ARG (a communicator that the plan was not given, a negative count, a
  * rank or tag that MPI refuses, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a
  * signal of another rank, more receives of a communicator than it has tags), UNSUPPORTED (a
- * datatype that cannot be read), those of sennit_register (memory that is not mapped). If they
- * are valid, the error names rank and tag, and the call. */
+ * datatype that cannot be read), those of sennit_register (memory that is not mapped). The error
+ * names the call, and rank and tag if they are valid. */
 static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
                                               int count, MPI_Datatype type, int dest, int tag,
                                               MPI_Comm comm, sennit_signal sent,
@@ -196,8 +196,8 @@ static inline sennit_status sennit_mpi_use(sennit_message_plan *plan, const char
                                NULL, 0);
     if (code == SENNIT_MPI_FOREIGN)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call,
-                               "a process of the communicator is no rank of this job, the one "
-                               "of sennit_init or sennit_init_mpi",
+                               "a process of the communicator is no rank of this job, which "
+                               "sennit_init or sennit_init_mpi started",
                                NULL, 0);
     return sennit_mpi_fail(SENNIT_ERR_FABRIC, call, "the communicator cannot be duplicated", NULL,
                            code);

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* `wait`: the name of the call, and the text for what it waits for. */
+/* `wait`: the name of the call, and a noun for the thing that it waits for. */
 static inline void sennit_mpi_warn_of_wait(double seconds, const char *const wait[2],
                                            const sennit_mpi_message *message, const char *why) {
     char text[300];
@@ -66,11 +66,10 @@ static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Reques
 }
 
 static inline sennit_status sennit_mpi_fail_await(int how, const sennit_mpi_message *message) {
-    return how == 1
-               ? sennit_mpi_fail(SENNIT_ERR_TIMEOUT, "sennit_message_plan_commit",
-                                 "that rank has not made a call that matches in time", message, 0)
-               : sennit_mpi_fail(SENNIT_ERR_FABRIC, "sennit_message_plan_commit",
-                                 "MPI's own call failed", message, 0);
+    return how == 1 ? sennit_mpi_fail(SENNIT_ERR_TIMEOUT, "sennit_message_plan_commit",
+                                      "that rank has not made a matching call in time", message, 0)
+                    : sennit_mpi_fail(SENNIT_ERR_FABRIC, "sennit_message_plan_commit",
+                                      "MPI's own call failed", message, 0);
 }
 
 /* Finds or adds a target. Null: no memory. */
@@ -167,8 +166,8 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
     return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_fail_as(status, call, message);
 }
 
-/* The plan's send `i` has received the head of an earlier plan. So the head of each send of its tag
- * is the one that the next such send receives, and the last one receives another head. */
+/* The plan's send `i` has received the head of an earlier plan. So each later send of its tag has
+ * the head of the send before it: moves the heads back, and receives one for the last send. */
 static inline int sennit_mpi_shift_heads(const sennit_mpi_plan_state *plan, size_t i) {
     sennit_mpi_message **const messages = (sennit_mpi_message **)plan->messages.items;
     sennit_mpi_message *last = messages[i];

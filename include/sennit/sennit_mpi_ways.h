@@ -93,8 +93,8 @@ static inline void sennit_mpi_make_progress(void) {
     (void)sennit_test(&none, &is_over);
 }
 
-/* Called between two calls of MPI_Test. Yields, because other ranks may need the processor, while
- * an MPI's own wait polls. */
+/* Called between two calls of MPI_Test. Yields, because other ranks may need the processor. MPI's
+ * own wait would not yield. */
 static inline void sennit_mpi_let_others(unsigned *rounds) {
     if (++*rounds % 16 == 0) sennit_mpi_make_progress();
     (void)sched_yield();
@@ -131,7 +131,7 @@ static inline int sennit_mpi_find_most(MPI_Comm comm, uint64_t values[SENNIT_MPI
     int code = MPI_Comm_test_inter(comm, &is_inter);
     int step;
     int i;
-    /* By an intercommunicator each group gets the values of the other one, then its own. */
+    /* In an intercommunicator each group gets the values of the other one, then its own. */
     for (step = 0; step <= is_inter && code == MPI_SUCCESS; ++step) {
         MPI_Request request;
         uint64_t given[SENNIT_MPI_AGREED];
@@ -215,8 +215,8 @@ static inline int sennit_mpi_make_ways(MPI_Comm comm, uint64_t number, sennit_mp
 }
 
 /* Takes a set, the same on all ranks of the communicator. Collective over it. `is_foreign`: the
- * caller is no rank, or its job has fewer ranks. After an error on any rank all get NULL, and *code
- * is MPI's error, MPI_ERR_NO_MEM or SENNIT_MPI_FOREIGN. */
+ * caller is no rank, or its job has fewer ranks than the communicator. After an error on any rank
+ * all get NULL, and *code is MPI's error, MPI_ERR_NO_MEM or SENNIT_MPI_FOREIGN. */
 static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int is_foreign, int *code) {
     sennit_mpi_all_ways *const all = sennit_mpi_ways_of(comm, code);
     sennit_mpi_ways *ways = all == NULL ? NULL : sennit_mpi_free_one_of(all);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of UNR on Sennit's blocks, signals and plans, for programs that include unr.h. (Feng
- * et al., "UNR: Unified Notifiable RMA Library for HPC", 2024.) New programs use notify.h and
- * plan.h, which have epochs, timeouts and errors. Header-only, like sennit_mpi.h;
- * sennit_unr_calls.h needs no MPI. A program that includes <unr.h> compiles unchanged with a file
- * unr.h of the line `#include <sennit/sennit_unr.h>`, if it uses none of UNR's internal headers.
+/* The calls of UNR on Sennit's blocks, signals and plans, for programs that include unr.h. (Feng et
+ * al., "UNR: Unified Notifiable RMA Library for HPC", 2024.) New programs use notify.h and plan.h,
+ * which have epochs, timeouts and errors. Header-only, like sennit_mpi.h; sennit_unr_calls.h needs
+ * no MPI. A program that includes <unr.h>, but no internal header of UNR, compiles unchanged if it
+ * finds a file unr.h with the line `#include <sennit/sennit_unr.h>`.
  *
  * As in UNR:
  *
@@ -22,8 +22,8 @@
  * Different from UNR:
  *
  * - A single operation returns when its buffers may be reused. A run of a plan continues after its
- *   start, and counts at its sender when all data has moved. A failed operation counts no event;
- *   the call, or the next start or the end of the plan, reports it.
+ *   start; its local events are counted when all data has moved. A failed operation counts no
+ *   event; the call, or the next start or the end of the plan, reports it.
  * - A thread caches up to 512 attached blocks for single operations.
  * - Surplus events are detected by counting, not by an overflow bit. */
 #ifndef SENNIT_SENNIT_UNR_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of UNR except unr_init and unr_finalize, for programs without MPI that start by
+/* The calls of UNR except unr_init and unr_finalize, for programs without MPI, which call
  * sennit_init. Programs with MPI include sennit_unr.h. */
 #ifndef SENNIT_SENNIT_UNR_CALLS_H
 #define SENNIT_SENNIT_UNR_CALLS_H

@@ -78,8 +78,8 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigne
 sennit_status sennit_signal_destroy(sennit_signal signal);
 
 /* *done is 1 if the signal has fired in its epoch, else 0. Never waits. Errors: SIGNAL_OVERFLOW
- * (surplus events), SIGNAL_EARLY (an event was too early by the signal's flags, and it has not
- * fired). */
+ * (surplus events), SIGNAL_EARLY (an event was too early for the signal's flags, and the signal has
+ * not fired). */
 sennit_status sennit_signal_test(sennit_signal signal, int *done);
 
 /* Wait until the signal has fired. It stays fired until reset. All that a sender did before its
@@ -94,7 +94,7 @@ SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t t
  * put or get) of epoch r + 1 is accepted knows of reset r - 1, except with SENNIT_SIGNAL_UNCHECKED.
  *
  * Errors: STATE (the signal has not fired), SIGNAL_OVERFLOW, SIGNAL_EARLY (an event was too early
- * by the signal's flags; once). */
+ * for the signal's flags; once). */
 SENNIT_HOT_CALL sennit_status sennit_signal_reset(sennit_signal signal);
 
 /* How many events of its epoch are missing. Errors: SIGNAL_OVERFLOW (surplus events). */
