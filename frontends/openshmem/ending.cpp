@@ -3,11 +3,11 @@
 // Each PE has a thread that sleeps in recv() on a datagram socket. The PE that ends the job sends
 // the exit status to the sockets of all others, and their threads end their processes. The kernel
 // chooses the names of the sockets in the abstract namespace, so nothing is left behind. A message
-// is accepted only with the receiver's random word, which only the PEs of the job and their forked
-// children know.
+// is accepted only with the receiver's random secret, which only the PEs of the job and their
+// forked children know.
 //
-// Such a name is invalid on another node. To a PE there the exit status is put, into a word after
-// its heap, which its thread polls.
+// Such a name is invalid on another node. So the exit status for a PE of another node is put into a
+// word after the heap of that PE, whose thread polls this word.
 //
 // This file also handles programs in which all PEs exit without shmem_finalize.
 #include <pthread.h>

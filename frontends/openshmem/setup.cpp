@@ -170,7 +170,7 @@ bool open_heap(std::size_t bytes) {
     return true;
 }
 
-// Reads the values in force of the knobs of Sennit that matter here.
+// Reads the current values of the knobs of Sennit that matter here.
 void read_knobs() {
     sennit_knob knob;
     for (int i = 0; sennit_knob_get(i, &knob) == SENNIT_OK; ++i) {
@@ -301,7 +301,7 @@ bool any_pe(bool mine) {
 void agree_on_threads(bool has_threads) {
     state.has_threads = any_pe(has_threads || state.has_threads);
     // The first shmem_init_thread, or another part of the program, may have started Sennit with a
-    // lower level. It stays: with the highest one each collective call takes a lock.
+    // lower level. This level stays: with the highest one each collective call takes a lock.
     const auto granted = static_cast<int>(sennit_thread_level_granted());
     state.thread_level = state.has_threads ? granted : std::min(granted, SHMEM_THREAD_SERIALIZED);
 }
@@ -348,7 +348,7 @@ int start(int requested, bool has_threads) {
         return 1;
     }
     if (!is_alone_in_process()) {
-        std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several\n");
+        std::fprintf(stderr, "shmem_init: each PE must be a process; this one has several PEs\n");
         (void)sennit_finalize();  // shmem_init fails in any case
         return 1;
     }
@@ -393,7 +393,7 @@ void stop() {
         must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, state.limit_ns));
         must("shmem_finalize", sennit_deregister(statics_region));
     }
-    ending_stop();  // its thread polls a word there
+    ending_stop();  // its thread polls a word of the heap's segment
     must("shmem_finalize", sennit_free(heap));
     for (Area &area : state.areas)
         area_close(area);

@@ -10,7 +10,7 @@
 namespace shmem {
 
 // Replaces whole words only, and none in file names. A call of Sennit is replaced by the OpenSHMEM
-// call that makes it: shmem_init, for example, makes sennit_alloc, and shmem_malloc makes no call.
+// call that makes it. So sennit_alloc becomes shmem_init, since shmem_malloc does not call it.
 inline std::string in_words_of_openshmem(std::string text) {
     constexpr const char *kWords[][2] = {
         {"rank", "PE"},

@@ -23,8 +23,8 @@
 namespace shmem {
 
 // An address in this process for each PE, or null if only calls of Sennit reach that PE. The
-// addresses of the first PEs are inside the object: they take one load, for which an atomic
-// operation waits.
+// addresses of the first PEs are inside the object, so that one load reads them: an atomic
+// operation waits for its loads.
 class Pointers {
   public:
     void open(int pes);
@@ -114,8 +114,8 @@ inline int world_pe(shmem_ctx_t ctx, int pe) {
     return pe >= 0 && pe < team.pes ? team.members[pe] : -1;
 }
 
-// The address, in the PE's memory, of the symmetric memory of `bytes` bytes at `address`. If null,
-// the caller uses the cold functions in remote.cpp, which also detect errors.
+// Where this process reaches the PE's copy of the `bytes` bytes of symmetric memory at `address`.
+// If null, the caller uses the cold functions in remote.cpp, which also detect errors.
 template <Pointers Area::*Kind = &Area::pointers>
 [[gnu::always_inline]] inline char *reach(const void *address, std::size_t bytes, int pe) {
     for (const Area &area : state.areas) {

@@ -1,5 +1,5 @@
-// Teams and contexts. A team is a team of Sennit. A context is only a team and options, because a
-// call may complete all operations where it must complete those of one context.
+// Teams and contexts. A team is a team of Sennit. A context is only a team and options: where a
+// call must complete the operations of one context, it may complete all.
 #include <algorithm>
 #include <memory>
 #include <mutex>

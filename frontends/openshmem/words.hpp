@@ -96,7 +96,7 @@ inline bool is_signal_operator(const char *call, int op) {
 }
 
 // Puts data and then changes the signal, at a PE whose memory load and store do not reach. Returns
-// false if nothing was done: then the caller must do one after the other, as for put_cold().
+// false if nothing was done (the signal needs a lock): the caller then does one after the other.
 [[gnu::cold]] bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest,
                                    const void *source, const Signal &signal, int pe);
 

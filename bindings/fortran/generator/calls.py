@@ -3,7 +3,7 @@
 Differences from C, in the order of this file:
   stat          the status is the last argument, which is optional; without it an error ends the program with a message
   numbers       a number of 64 bits (size, timeout, epoch) is of that kind or a default integer. A generic name stands for the
-                procedures of all combinations. Arrays of sizes have the kind of C, which reads them after the call has returned
+                procedures of all combinations. Arrays of sizes have the kind of C, which may read them after the return of the call
   buffers       any type, kind and rank, passed by address. If C uses the buffer after the return, or if strides count from its
                 first byte, it is passed by descriptor, and a buffer that is not contiguous is refused instead of copied
   sizes         a size below 0 is refused: it is usually an overflow of a product of default integers. If C stores the address for

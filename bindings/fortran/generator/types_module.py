@@ -70,6 +70,6 @@ def write(declarations):
     for name, members in declarations.structs.items():
         lines += derived_type(declarations, name, members)
     what = ["Types and constants of Sennit, as C has them: the same names, sizes and places of the components.",
-            "Components that C leaves to a macro begin with the value that it gives: a gptr points to nothing, options",
+            "Components that C leaves to a macro begin with the value of this macro: a gptr points to nothing, options",
             "know their size."]
     return layout.module("sennit_types", what, ["iso_c_binding"], layout.block(lines))

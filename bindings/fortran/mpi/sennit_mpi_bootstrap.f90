@@ -116,7 +116,7 @@ contains
     if (seconds > 0 .and. seconds < 1e9_c_double) timeout_ns = int(seconds * 1e9_c_double, c_int64_t)
   end function limit_of
 
-  ! The value in force of a knob; empty if there is no such knob.
+  ! The current value of a knob; empty if there is no such knob.
   function value_of(name) result(value)
     character(*), intent(in) :: name
     character(:), allocatable :: value
