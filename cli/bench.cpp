@@ -161,7 +161,7 @@ void require_ranks(const BenchOptions &options) {
     static const std::set<std::string> of_hosts{"wake", "rails", "progress"};
     if (of_hosts.count(options.bench) != 0 && options.cluster.empty())
         throw UsageError(fmt::format(
-            "sennit bench {}: --cluster is missing: it needs ranks on two hosts", options.bench));
+            "sennit bench {0}: --cluster is missing: {0} needs ranks on two hosts", options.bench));
     for (const int ranks : options.ranks) {
         static const std::set<std::string> one_way{"put",  "get",  "rate",
                                                    "wake", "plan", "progress"};

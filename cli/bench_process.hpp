@@ -46,8 +46,8 @@ using LineHandler = std::function<void(const std::string &)>;
 
 // stdin is empty; stdout goes to `on_line` line by line, or nowhere if that is empty; stderr is the
 // caller's. After timeout_s the group gets SIGTERM, and SIGKILL 3 s later. SIGINT and SIGTERM to
-// the caller end the group too and then throw StoppedBySignal. Throws std::runtime_error when it
-// cannot be started.
+// the caller end the group too and then throw StoppedBySignal. A command that cannot be executed
+// has exit code 127. Throws std::runtime_error if a pipe or a process cannot be made.
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line);
 // run_process() with a Signals object that the caller uses for several processes: a signal that was

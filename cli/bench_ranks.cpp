@@ -1,5 +1,5 @@
-// The benchmarks whose ranks measure together: launches one job per MPI (or one without), each of
-// which measures the raw limit, Sennit and its MPI in turn, and prints what rank 0 reports.
+// The benchmarks whose ranks measure together. Launches one job for each MPI, or one without an
+// MPI. Each job measures the raw limit, Sennit and its MPI in turn. Prints the report of rank 0.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -100,7 +100,7 @@ void print_report(const BenchOptions &options, const JobReport &report) {
     std::fflush(stdout);
 }
 
-// Open MPI may lack OpenSHMEM, and it does not run everywhere. If the user did not name it, its
+// Open MPI may lack OpenSHMEM, or its OpenSHMEM may not run here. If the user did not name it, its
 // failure is reported but is no error.
 bool may_be_missing(const BenchOptions &options, const std::string &launcher) {
     return launcher == "openshmem" &&

@@ -56,7 +56,7 @@ std::string bits_text(const Json &providers) {
         if (provider["put_local_bits"] == 0) continue;
         if (text.empty())
             text = fmt::format(
-                "  bits of ours in completions, and the level of support\n  {:<21} {:>9} "
+                "  bits of completion data that programs may set, level of support\n  {:<21} {:>9} "
                 "{:>10} {:>9} {:>10} {:>5}\n",
                 "", "local put", "remote put", "local get", "remote get", "level");
         text += fmt::format(

@@ -100,7 +100,7 @@ Trial query_region(sennit_region region) {
     return status == SENNIT_OK ? trial : failed_trial(status);
 }
 
-// Registers memory if that is possible, and deregisters it in the destructor.
+// The result of registering memory; `region` is null if that failed. let_go() deregisters it.
 struct Registered {
     Trial trial;
     sennit_region region = SENNIT_REGION_NULL;

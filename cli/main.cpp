@@ -36,7 +36,7 @@ void check_words(const CLI::App &app, std::vector<std::string> &words,
     // Options without a command, as for mpirun.
     if (words[0][0] == '-' && app.get_option_no_throw(words[0]) == nullptr)
         throw sennit::cli::UsageError(fmt::format(
-            "sennit: which command? \"{}\" is no option of its own; to start a program: sennit run "
+            "sennit: which command? \"{}\" is no option of sennit; to start a program: sennit run "
             "-n N PROGRAM",
             words[0]));
     sennit::cli::check_subcommand(app, words[0], "sennit", "command");

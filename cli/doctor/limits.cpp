@@ -206,7 +206,7 @@ Finding check_start(const System &system) {
             "docker run --security-opt seccomp=unconfined ... (or a profile that allows the "
             "call that failed)";
     else
-        finding.mend = "what the message says; sennit run -n 2 sennit info --peers tries it again";
+        finding.mend = "remove the named cause; sennit run -n 2 sennit info --peers tries it again";
     return finding;
 }
 

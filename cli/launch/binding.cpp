@@ -1,8 +1,8 @@
 // Chooses the CPUs to which each rank is bound, among those that this process may use. "share", the
-// default: each rank gets an equal run of the CPUs in the order of the cores, so that a rank has
-// CPUs for its threads and neighbours are near each other. With more ranks than CPUs no rank is
-// bound. "core": each rank gets one core with all its hardware threads. If there are more ranks
-// than cores, ranks share cores in turn.
+// default: each rank gets an equal share of consecutive CPUs in the order of the cores, so that a
+// rank has CPUs for its threads and neighbours are near each other. With more ranks than CPUs no
+// rank is bound. "core": each rank gets one core with all its hardware threads. If there are more
+// ranks than cores, ranks share cores in turn.
 #include <hwloc.h>
 #include <sched.h>
 
@@ -50,7 +50,7 @@ std::vector<std::vector<int>> cores_of(const std::vector<int> &allowed) {
     (void)hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     (void)hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     (void)hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    // This component would run on one CPU after the other, and on each wait for other programs.
+    // The component x86 would run on each CPU in turn, and wait there for other programs.
     (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_load(topology) == 0) {
         for (hwloc_obj_t core = nullptr;

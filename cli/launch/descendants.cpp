@@ -107,7 +107,7 @@ bool is_below(pid_t process) {
     return process == self;
 }
 
-// By descriptor, or by number on kernels without (before 5.3).
+// By descriptor, or by number on kernels without pidfds (before 5.3).
 void send(int held, pid_t process, int signal) {
     if (held >= 0) {
         (void)syscall(SYS_pidfd_send_signal, held, signal, nullptr, 0);

@@ -73,7 +73,7 @@ int run_job(Job job);
 // keeper.cpp: the whole life of the keeper; `front_fd` is its end of the pipe from the front.
 int keep_job(const Job &job, int front_fd);
 
-// The environment of the ranks without their own variables: that of this process, without the
+// The part of the environment that is the same for all ranks: that of this process, without the
 // variables of other launchers, plus job.set_variables.
 std::vector<std::string> rank_environment(const std::vector<std::string> &set_variables);
 

@@ -516,7 +516,7 @@ void Keeper::rank_ended(int rank, int status) {
     if (code == 0 || ending_) return;
     if (exit_code_ == 0) exit_code_ = code;
     if (WIFSIGNALED(status) && WTERMSIG(status) == interrupted_by_) return;
-    // Otherwise another rank, which may still run for a moment, has ended it.
+    // Another rank, which may still run for a moment, may have made this one exit.
     const bool is_own_fault = WIFSIGNALED(status) || status == 0;
     const int ended_by = is_own_fault ? -1 : control_.ender_of_job();
     if (ended_by >= 0 && ended_by != rank) {

@@ -38,7 +38,7 @@ class Sink {
     void break_off(int error);
 
     int fd_;
-    bool never_blocks_;  // a file or a null device, which cannot be polled
+    bool never_blocks_;  // a regular file
     int error_ = 0;
     std::string waiting_;
     std::size_t written_ = 0;  // bytes of waiting_

@@ -1,4 +1,4 @@
-// epoll whose events have the purpose of a descriptor and its rank. Used by the keeper and its
+// epoll whose events tell the purpose of the descriptor and its rank. Used by the keeper and its
 // parts, in one thread.
 #pragma once
 

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 // The objects that contain a core, by hwloc's logical index: two cores share an object if the
 // numbers are equal. -1: the machine has no such object.
 struct Core {
-    int processor = 0;  // number of the system, the name of the core
+    int processor = 0;  // the operating system's number; names the core
     int core = -1;
     int l2 = -1;
     int l3 = -1;

@@ -26,7 +26,7 @@ constexpr std::size_t kRanks = 256;
 constexpr std::size_t kThreads = 64;
 // The part of the free memory that is used.
 constexpr double kOfMemory = 0.6;
-// In addition to the budget, for the start of a job and the minimum of a size.
+// In addition to the budget: a job needs time to start, and each size has some transfers at least.
 constexpr double kJobSeconds = 600;
 
 struct Part {

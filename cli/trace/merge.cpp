@@ -61,7 +61,7 @@ std::string job_of(const TracePart &part) {
     return fmt::format("{:016x}", part.head().job_cookie);
 }
 
-// The job to show: that of the texts, which each job writes again, else that of the latest part.
+// The job to show: that of the texts, which each job overwrites, else that of the latest part.
 std::string latest_job(const Lines &lines, const std::vector<std::unique_ptr<TracePart>> &parts) {
     if (!lines.jobs.empty()) return *lines.jobs.begin();
     std::string job;

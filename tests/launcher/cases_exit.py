@@ -265,7 +265,7 @@ def options_of_mpirun_that_say_what_is_so_here_are_taken(launcher):
 
 def options_without_a_command_are_answered_with_run(launcher):
     equal(_wrong(launcher, "-n", "2", "./prog"),
-          'sennit: which command? "-n" is no option of its own; to start a program: sennit run -n N PROGRAM')
+          'sennit: which command? "-n" is no option of sennit; to start a program: sennit run -n N PROGRAM')
 
 
 def a_program_whose_name_begins_with_a_dash_follows_two_dashes(launcher):
