@@ -77,10 +77,9 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
  * or a rank is missing: repeat the call). */
 sennit_status sennit_free(sennit_gptr gptr);
 
-/* Registration makes existing memory reachable: heap, static, stack or mapped files that the
- * program may read and write. The memory keeps its addresses. sennit_mechanism tells how other
- * ranks reach it: with `adopt` sennit_ptr, atomics, put and get are loads and stores; with `cma`
- * there is no pointer. */
+/* Registration makes existing readable and writable memory reachable: heap, static, stack, mapped
+ * files. The memory keeps its addresses. sennit_mechanism tells how other ranks reach it: with
+ * `adopt` sennit_ptr, atomics, put and get are loads and stores; with `cma` there is no pointer. */
 
 /* A registered region: plain data of 24 bytes. Send it by any means; any rank may use its `gptr`.
  */

@@ -8,8 +8,8 @@
  *
  * Errors of these calls: STATE (another thread is in a collective call of the parent), ARG
  * (arguments that must be equal differ), TIMEOUT. After TIMEOUT, sennit_barrier of the parent
- * continues the wait, and late ranks get ARG from the creation. But if errors of other calls say
- * that a creation is under way, repeat it with the same arguments. */
+ * continues the wait, and ranks without TIMEOUT get ARG from the creation. But if an error says
+ * that a creation is unfinished, repeat it with the same arguments. */
 #ifndef SENNIT_TEAM_H
 #define SENNIT_TEAM_H
 
