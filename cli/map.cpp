@@ -25,7 +25,7 @@ namespace {
 constexpr const char *kMapHelp =
     R"(Measures how fast data moves between the cores of this machine:
   pairs    copy of a buffer from one core's memory to another's, one pair of cores at a time; half the
-           round trip of a word that two cores write in turn; the set-up before
+           round trip of a word that two cores write in turn; the set-up before the first copy
   at-once  total of many simultaneous transfers, with the same buffers (from a cache, where they
            fit) and with fresh ones
 Before and after each measurement a copy is compared with its source.
@@ -40,9 +40,9 @@ Ways
   A way that does not work here is left out, with the reason.
 
 Time
-  --seconds limits the whole run. If it is too short for --rounds there are fewer transfers, at least
-  3; when it has passed no further pair or number of transfers begins, and the output says so. Ctrl-C
-  ends the run and shows what was measured.
+  --seconds limits the whole run. If it is too short for --rounds there are fewer transfers,
+  at least 3. After this time no new measurement begins, and the output says so. Ctrl-C ends the run
+  and shows what was measured.
 
 Examples
   sennit map                                   every pair of cores in about a minute

@@ -31,9 +31,10 @@ Parts
   A part that cannot run is left out, with the reason. An estimate of the time is printed first.
 
 Comparison
-  A figure is slower if its 5th percentile is above the old 95th percentile, and also above that
-  times the slowdown of the bare machine (the raw limit of the same job). If only the first holds,
-  it is "slower, as the machine is". Faster is the reverse. Other differences are within the noise.
+  A figure is slower if its 5th percentile is above the old 95th percentile, even if the latter is
+  multiplied by the slowdown of the bare machine (the raw limit of the same job). If it is above only
+  without this factor, it is "slower, as the machine is". Faster is the reverse. Other differences are
+  within the noise.
 
 Examples
   sennit report                                two minutes; writes sennit-report.html and .json
