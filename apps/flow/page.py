@@ -37,7 +37,7 @@ paper. Differences:
 - Hosts are namespaces of one machine (`tools/cluster`), joined by TCP (`net`), with one processor each; four hosts share two. In some runs the rails are
   limited (*shaped*) to a rate.
 - A rank has one thread, and no processor is free for a progress thread.
-- Between four hosts TCP used `reno`, and the pipeline chose its pieces. All else: BBR, 8 pieces.
+- Between four hosts TCP used `reno`, and the pipeline chose its number of pieces. All other runs: BBR, 8 pieces.
 
 `apps/flow/page.py` writes this page; with `--measure all` it measures.
 
@@ -198,7 +198,7 @@ def knob_table(rows, key, slow):
             lines.setdefault(f"{mark(mpi[0], slow)}`{value}`", []).extend(
                 f"{middle(ours, part):.2f}: {text_of(ratios(mpi, ours, part))}" for part in ("communicate", "step"))
     heads = [f"{NAMES[kind]}: {part}" for kind in measure.KINDS[1:] for part in ("communication", "step")]
-    return (f"MPI: communication {middle(mpi, 'communicate'):.2f} ms, step {middle(mpi):.2f} ms. Sennit's ms, and MPI's time over them:\n\n"
+    return (f"MPI: communication {middle(mpi, 'communicate'):.2f} ms, step {middle(mpi):.2f} ms. Sennit's ms, then MPI's time / Sennit's:\n\n"
             + table(["", *heads], [[value, *cells] for value, cells in lines.items()]))
 
 

@@ -35,8 +35,8 @@ Other libraries:
   8 PEs a barrier takes 16 to 40 ms, because its waits do not yield the processor; these jobs were ended after 15 s.
 - SOS's program: `oshcc -O2 -std=gnu11 bench/openshmem/speed.c bench/openshmem/teams.c -o build/sennit-bench-shmem-sos`."""
 
-WHY = """- p_wait transfers two cache lines in each direction. In both libraries half of it takes about 80 ns between near processors, otherwise 280 ns, so 2 × is impossible.
-- put_flag_wait of a few bytes transfers one more line. Open MPI takes 70 to 100 ns more than this, which is the time of the lines between near processors.
+WHY = """- p_wait transfers two cache lines in each direction. In both libraries half a round trip takes about 80 ns between near processors, otherwise 280 ns, so 2 × is impossible.
+- put_flag_wait of a few bytes transfers one more line. Open MPI adds 70 to 100 ns; between near processors the transfers take about as long.
 - From 64 KiB a put is the C library's copy in both libraries. A burst of 1 KiB puts is mostly copying.
 - The target of `shmem_long_p` is barely met: the run before had 3.12 ns.
 - A median depends on the number of jobs with near processors; the ratio of the fastest jobs does not."""

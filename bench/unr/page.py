@@ -109,7 +109,7 @@ def targets(rows):
     return table(["ratio between hosts", "target", "here"], [
         ["Sennit / bare, 8 B", "≤ 1.15 ×", f"{min(word):.2f} to {max(word):.3f} ×: {verdict(max(word) <= 1.15)}"],
         ["MPI's best one-sided / Sennit, to 4 KiB", "≥ 2 ×", f"{min(one):.2f} to {max(one):.2f} ×: {verdict(min(one) >= 2)}"],
-        ["MPI's best two-sided / Sennit", "≥ 1 ×; where it beats the bare provider: Sennit ≤ 1.15 × that", f"{min(two):.2f} to {max(two):.2f} ×: {verdict(not behind)}"
+        ["MPI's best two-sided / Sennit", "≥ 1 ×; where it beats the bare provider: Sennit ≤ 1.15 × bare", f"{min(two):.2f} to {max(two):.2f} ×: {verdict(not behind)}"
          + (f", behind at {', '.join(behind)}" if behind else "")]])
 
 
@@ -246,15 +246,15 @@ READING = """Reasons:
 - Up to 48 KiB a put is one task, which sender and owner copy once each. The overhead is the task, its answer, the end of the wait, and the record of the next put.
 - A longer put is a write and a task. Its write is acknowledged; that of the bare provider is not.
 - Sennit repeats a put when a rail fails; the provider and these MPIs do not.
-- From 8 KiB the reader of MPI sends TCP's acknowledgements; the reader of Sennit does not ([Who acknowledges](../../design/fabric-providers.md#acknowledgements))."""
+- From 8 KiB MPI's receiving rank sends TCP's acknowledgements itself; Sennit's does not ([Who acknowledges](../../design/fabric-providers.md#acknowledgements))."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 
 One pair, one message at a time: Sennit's bandwidth by both rails relative to the bare provider's by one rail. **Targets at 16 MiB: 1.9 × one of two equal
-rails; 0.9 of the sum of unequal rails.** From 1 MiB on the ratio exceeds the sum, because an idle rail may first send 256 KiB above its rate."""
+rails; 0.9 of the sum of unequal rails.** From 1 MiB on the bandwidth exceeds the sum, because an idle rail may first send 256 KiB above its rate."""
 
 SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer: for the time T of a message by one rail (two ping-pongs for each pair), or for
-N(T, 0.3 T) (four ping-pongs). The table has the gain in throughput relative to the bare provider with one rail for each pair. Sennit's pairs share both rails.
+a random time N(T, 0.3 T) (four ping-pongs). The table has the gain in throughput relative to the bare provider with one rail for each pair. Sennit's pairs share both rails.
 *By hand* is the largest possible gain of sharing: two puts of the provider, one by each rail."""
 
 PLAN = """## Plans
@@ -272,7 +272,7 @@ The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a
 
 - The thread does not serve a rank that polls at least as often as the thread: from `interval=500` on, a put waits for the rank's next call.
 - On the processor of a polling rank the thread may have to wait until the kernel runs it.
-- A sleeping rank is served in 36 to 52 µs otherwise, but not with `off`."""
+- With shorter intervals the thread serves a sleeping rank in 36 to 52 µs."""
 
 
 def page(folder):

@@ -90,7 +90,7 @@ def part_scaling(folder, kind):
 
 ![step and exchange by ranks](figure-{scaling.FIGURES[kind]}.png)
 
-Ratios to Sennit's channels, exchange/step:
+Ratios, exchange/step:
 
 {table}
 

@@ -22,8 +22,8 @@ RATIOS = PARTS[2:]
 INTRODUCTION = """# heat3d: the study of Zhou and Gracia, repeated on one node
 
 H. Zhou and J. Gracia (*Application Productivity and Performance Evaluation of Transparent Locality-aware One-sided Communication Primitives*,
-IJNC 7(2), 2017) compared DART-MPI, which chooses between shared memory and the network, with flat MPI RMA and with MPI RMA in a program that
-chooses itself (*by hand*). Here Sennit takes the place of DART-MPI ([programs and measurement](../../../apps/heat3d/study/README.md)).
+IJNC 7(2), 2017) compared DART-MPI, which chooses between shared memory and the network, with flat MPI RMA and with an MPI RMA program
+that makes this choice (*by hand*). Here Sennit takes the place of DART-MPI ([programs and measurement](../../../apps/heat3d/study/README.md)).
 `apps/heat3d/study/page.py` writes this page; this measures everything:
 
     python3 apps/heat3d/study/all.py --realtime
@@ -124,14 +124,14 @@ def part_12(folder):
     counted = "; ".join(f"{jobs.WAYS[way][0]} {count}" for way, count in lines.items())
     return f"""## Figure 12: three versions
 
-{' × '.join(map(str, scaling.SHAPES['blocking']))} cells a rank. The paper: by hand the halo takes at least 0.83 × the library's beyond 24 cores, about as long with 4096,
-and 96 lines more.
+{' × '.join(map(str, scaling.SHAPES['blocking']))} cells a rank. The paper: by hand the halo takes at least 0.83 × the library's beyond 24 cores, about as long with 4096;
+the program has 96 lines more.
 
 ![the halo's time of each version](figure-12.png)
 
 {table_of(rows)}
 
-Lines of code (`tools/count-lines`) without what all versions share, by hand {lines["rma-shared"] - lines["blocking"]} more than with Sennit:
+Lines of code (`tools/count-lines`) without lines that all versions share, by hand {lines["rma-shared"] - lines["blocking"]} more than with Sennit:
 {counted}.
 
 {machine_of(head)}

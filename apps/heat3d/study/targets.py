@@ -114,5 +114,5 @@ def section(folder):
 
 BELOW = """Overheads: the higher median of the two MPIs. Ratios do not include 1 rank and ended runs; ratios of the halo below their targets are in
 the tables of the figures. In *pieces* the program by hand loads each cell across x from the window; one call for each cell cannot be as fast. If an MPI maps its
-windows, flat RMA is also loads, so even the program by hand is not twice as fast.
+windows, flat RMA also uses loads, so even the program by hand is not twice as fast.
 """
