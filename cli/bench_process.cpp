@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 extern char **environ;
 
@@ -68,8 +69,12 @@ class Lines {
     bool read_from(int descriptor) {
         char buffer[4096];
         const ssize_t got = read(descriptor, buffer, sizeof buffer);
-        if (got <= 0) {
-            return got < 0 && (errno == EAGAIN || errno == EINTR);
+        if (got < 0) {
+            return errno == EAGAIN || errno == EINTR;
+        }
+        if (got == 0) {
+            if (!m_text.empty()) m_handler(std::exchange(m_text, {}));
+            return false;
         }
         m_text.append(buffer, static_cast<std::size_t>(got));
         for (auto end = m_text.find('\n'); end != std::string::npos; end = m_text.find('\n')) {

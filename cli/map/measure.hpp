@@ -11,7 +11,6 @@
 namespace sennit::cli::map {
 
 struct Options {
-    std::vector<int> cores;  // empty: the first processor of each core
     std::vector<std::uint64_t> sizes{std::uint64_t{1} << 20, std::uint64_t{100} << 20};
     std::vector<std::uint64_t> sizes_at_once{std::uint64_t{1} << 20, std::uint64_t{200} << 20};
     std::size_t rounds = 1000;

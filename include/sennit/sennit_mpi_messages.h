@@ -184,10 +184,10 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
     if (side->buffer == MPI_IN_PLACE && side->count != 0)
         return "MPI_IN_PLACE: a plan needs both buffers";
     if (side->count < 0) return "a count below 0";
+    if (side->partner == MPI_PROC_NULL) return NULL;
     if (side->buffer == MPI_BOTTOM && side->count != 0) return "the buffer is null, or MPI_BOTTOM";
     if (use->ways->next_body_tag >= use->ways->last_tag)
         return "too many receives of one communicator";
-    if (side->partner == MPI_PROC_NULL) return NULL;
     if (side->partner == MPI_ANY_SOURCE) return "MPI_ANY_SOURCE: a plan knows its partners";
     if (side->tag == MPI_ANY_TAG) return "MPI_ANY_TAG: a plan knows its messages";
     if (sennit_mpi_sizes(use->comm, &size, &all) != MPI_SUCCESS || side->partner < 0 ||

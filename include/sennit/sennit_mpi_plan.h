@@ -14,8 +14,9 @@
  *         sennit_message_plan_wait(plan, SENNIT_FOREVER)            was MPI_Waitall
  *
  * Between wait and start the program may use the buffers, as with persistent requests of MPI: a run
- * writes only to a rank that has started it too. Several messages or plans may write a buffer if
- * they never run at the same time. Receive buffers are registered as by sennit_register. */
+ * writes only to a rank that has started it too, except into receives with a signal (see
+ * sennit_plan_irecv). Several messages or plans may write a buffer if they never run at the same
+ * time. Receive buffers are registered as by sennit_register. */
 #ifndef SENNIT_SENNIT_MPI_PLAN_H
 #define SENNIT_SENNIT_MPI_PLAN_H
 

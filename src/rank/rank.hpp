@@ -180,12 +180,17 @@ inline void poll_hooks(Rank &rank) {
         rank.hooks[i].poll(rank.hooks[i].context);
 }
 
-// Progress of paths and requests.
-inline void poll_progress(Rank &rank) {
-    poll_hooks(rank);
+// Progress of the requests that progress only if polled.
+inline void poll_requests(Rank &rank) {
     // relaxed: a request of another thread that is missed here is progressed by that thread.
     if (rank.polled_requests.load(std::memory_order_relaxed) != 0) [[unlikely]]
         rank.poll_requests(rank);
+}
+
+// Progress of paths and requests.
+inline void poll_progress(Rank &rank) {
+    poll_hooks(rank);
+    poll_requests(rank);
 }
 
 // The same, recorded if it moves anything: observe/observer.cpp.

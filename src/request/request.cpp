@@ -11,10 +11,11 @@ const RequestCalls &functions_of(const Rank &rank, RequestKind kind) {
     return rank.request_kinds[static_cast<std::size_t>(kind)];
 }
 
-// Tests one request (RequestCalls::test). A null request is complete, but its test makes progress,
-// too: another rank may wait for a rank that only polls null requests.
+// Tests one request (RequestCalls::test). Each test makes progress of all open requests; also that
+// of a null request, since other ranks may wait for a rank that only tests such requests.
 sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, int *done) {
     const RequestCalls &kind = functions_of(rank, kind_of(request));
+    if (makes_progress && kind_of(request) != RequestKind::collective) poll_requests(rank);
     if (kind.test != nullptr) return kind.test(rank, request, makes_progress, done);
     if (!is_null(request)) return no_request(request);
     *done = 1;

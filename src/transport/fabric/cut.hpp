@@ -17,7 +17,7 @@ bool cut_unread(const sockaddr_in &own);
 // The bytes acknowledged by `peer` and received from it, over all connections.
 std::uint64_t bytes_of_connections(const sockaddr_in &peer);
 // Limits the window of connections to `own` and to `peer` to a quarter of the receive buffer
-// (docs/design/fabric-providers.md, "Who acknowledges").
+// (docs/design/fabric-providers.md, "Acknowledgements").
 void limit_windows(const sockaddr_in &own, const sockaddr_in &peer);
 
 }  // namespace sennit::transport::fabric
