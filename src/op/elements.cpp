@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arithmetic of accumulate. A container is changed in one atomic step. It is one element or, at
-// an address aligned to 8 bytes, all elements in 8 bytes, which need only one locked instruction
-// together. Processors order atomic operations of different sizes on the same bytes.
+// The arithmetic of accumulate. Each atomic step changes one container: one element or, at an
+// address aligned to 8 bytes, all elements in 8 bytes, which together need only one locked
+// instruction. Processors order atomic operations of different sizes on the same bytes.
 #include "op/elements.hpp"
 
 #include <atomic>

@@ -10,8 +10,7 @@
 
 namespace sennit::op {
 
-// The size of an element. 0: an invalid type, or long double, which no processor changes
-// atomically.
+// The size of an element. 0: an invalid type, or long double, which has no atomic operations.
 std::size_t element_bytes(int type);
 
 // Whether the operator exists for elements of this type. kCompareSwap exists for 4 and 8 bytes.

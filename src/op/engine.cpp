@@ -522,8 +522,8 @@ std::span<const int> peers_to_flush(Engine &engine, const int *peer) {
 sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &deadline) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
-    // Make progress even if nothing is open: a program may loop over flushes while others wait for
-    // their tasks.
+    // Make progress even if nothing is open: a program may loop over flushes while other ranks wait
+    // for this rank to execute their tasks.
     poll(engine);
     const std::span<const int> peers = peers_to_flush(engine, &peer);
     for (const int each : peers) {

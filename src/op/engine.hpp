@@ -235,8 +235,8 @@ sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const 
 sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline);
 // Processes the completions that the last progress has postponed. Reads no queue.
 void engine_finish_postponed(Rank &rank);
-// Waits until is_enough() is true, or until all these tasks to the peer are answered. After TIMEOUT
-// or PEER_LOST answers may still arrive.
+// Waits until is_enough() is true, or until all tasks to the peer whose answers may wait are
+// answered. After TIMEOUT or PEER_LOST answers may still arrive.
 sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadline,
                                    bool (*is_enough)(const void *context), const void *context);
 // Releases the request: the operation continues as an implicit one. Ignores {0} and invalid

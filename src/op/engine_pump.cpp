@@ -71,7 +71,7 @@ void number_message(PeerQueue &queue, OperationRecord *record) {
                 &packed.word, sizeof packed.word);
 }
 
-// Sets the record's part that the next piece moves.
+// Fills the operation of the next piece with the part of the record that it moves.
 void place_piece(OperationRecord *record, transport::Operation *operation) {
     if (record->packed.count != 0) {
         operation->offset = record->offset;
@@ -121,8 +121,8 @@ bool waits_for_data(const OperationRecord &record) {
            record.cut == carried.plain_bytes && record.open > 0;
 }
 
-// Cuts the next piece of a record. Null: the record has the most open pieces, the peer's window of
-// tasks is full, or there is no memory for a piece.
+// Cuts the next piece of a record. Null: the record has kPiecesPerRecord open pieces, the peer's
+// window of tasks is full, or there is no memory for a piece.
 OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     OperationPiece *piece = nullptr;
     const bool is_task = record->direction == Direction::execute;

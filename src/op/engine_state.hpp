@@ -91,7 +91,7 @@ struct PeerQueue {
     std::uint32_t tasks_started = 0;   // records of Direction::execute that are not complete
     std::uint32_t answers_waited = 0;  // of these, those whose answers may wait
     std::uint32_t events_pending = 0;  // of these, those not submitted yet
-    bool is_hurried = false;           // answers must not be delayed until answers_waited is 0
+    bool is_hurried = false;           // no answer may be delayed; reset if answers_waited is 0
     std::int64_t hurried_ns = 0;       // time of the last hurry by hurry_if_slow()
     std::int64_t slow_until_ns = 0;    // the peer counts as slow until then
     std::uint64_t tested_number = 0;   // number of the record tested last

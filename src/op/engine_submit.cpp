@@ -43,9 +43,9 @@ std::uint64_t usable_rails(const MessagePath &path, int peer) {
     return path.transport->rails_to(peer) & (~std::uint64_t{0} >> (kRails - path.rails));
 }
 
-// For a piece of a large operation: the usable rail that will finish it first. For other pieces
-// from kSpreadFromBytes on: emptiest_rail(), because the speed of a rail that they do not use would
-// not be measured again. For small ones the home rail, unless it is in `avoided`. -1: none.
+// For a large operation, the usable rail that will finish the piece first. From kSpreadFromBytes
+// on, emptiest_rail() and not the fastest: the speed of an unused rail would not be measured again.
+// For a smaller operation, the home rail, unless it is in `avoided`. -1: none.
 int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
     const int rank = piece.engine->rank->world_rank;
     const int peer = piece.operation.peer;
@@ -68,7 +68,7 @@ int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_
 
 }  // namespace
 
-// Called by the transport, in submit, progress or close.
+// Called by the transport, in submit, progress, finish_postponed or close.
 void piece_completed(transport::Operation *operation, sennit_status status) {
     auto *piece = reinterpret_cast<OperationPiece *>(operation);
     Engine &engine = *piece->engine;

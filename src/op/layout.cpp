@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
 
-// `number` is a count or size from the caller; a negative one of Fortran arrives here as a large
+// `number` is a count or size from the caller. A negative number from Fortran arrives as a large
 // one.
 sennit_status too_large(std::uint64_t number) {
     if (number > INT64_MAX)

@@ -9,8 +9,8 @@
 namespace sennit::op {
 namespace {
 
-// Packing pays up to this mean length of runs, if a payload has room for at least this many of
-// them.
+// Packing pays if the mean length of the runs is at most kPackedRunBytes, and a payload has room
+// for kRunsOfPayload runs of that length.
 constexpr std::uint64_t kPackedRunBytes = 2048;
 constexpr std::uint64_t kRunsOfPayload = 4;
 // A payload with less room does not pay.
@@ -18,7 +18,7 @@ constexpr std::size_t kLeastRoom = 8 * sizeof(RunWord);
 constexpr std::uint64_t kMostTasks = EventTask::parts_in(UINT32_MAX);
 
 struct Taken {
-    std::uint64_t at = 0;    // position in the layout after them
+    std::uint64_t at = 0;    // position in the layout after the taken runs
     std::uint32_t runs = 0;  // the last one perhaps in part
     std::size_t bytes = 0;   // with their words
 };

@@ -14,7 +14,7 @@ struct RailLoad {
     std::uint64_t out_bytes = 0;  // bytes of the rail's open pieces
     // Bytes of large pieces per nanosecond; 0: not measured. The rate is the sum of the bytes of
     // the last measurements, divided by the sum of their times. Older measurements have less
-    // weight, and so have short ones, in which the queue may have been empty.
+    // weight; short ones too, since the queue may have been empty in them.
     double rate = 0;
     double last_bytes = 0;
     double last_ns = 0;

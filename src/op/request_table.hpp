@@ -22,7 +22,7 @@ struct OperationPiece {
     transport::Operation operation;  // the first member: transports return a pointer to it
     Engine *engine;
     OperationRecord *record;
-    OperationPiece *next;       // in the pool, in a retry queue, or in Engine::done
+    OperationPiece *next;       // in the pool, or in the PieceQueue that has the piece
     std::uint64_t tried_rails;  // bit r: rail r failed this piece
     sennit_status status;
     bool has_event = false;
@@ -62,7 +62,7 @@ struct PackedTask {
 
 enum class RecordState : std::uint8_t { free, held, pending, in_flight, complete };
 
-// A record without what is set when it is used.
+// The fields of a record that take() clears. The other fields are set when they are used.
 struct OperationFields {
     std::atomic<std::uint64_t> handle;  // in the table
     RecordState state;

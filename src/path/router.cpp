@@ -31,7 +31,7 @@ using transport::Transport;
 struct Router {
     Transport *transports[kTransports + kNetworks] = {};  // in order of preference
     int count = 0;
-    int node_count = 0;                    // the first of `transports`: those within a node
+    int node_count = 0;                    // transports within a node, which come first
     Address *addresses[kTransports] = {};  // [transport within a node][rank]
     PathSet networks = 0;                  // paths between nodes that may be opened
     char settings[SENNIT_PATH_END][256] = {};
@@ -144,7 +144,7 @@ void set_reasons_before_trying(Rank &rank, int peer, PeerPath &other) {
     }
 }
 
-// The best path that works, or that works for private memory; or null.
+// The best path in `common`, or null. `for_private_memory`: only immediate paths that reach it.
 Transport *best_of(const Router &router, PathSet common, bool for_private_memory) {
     for (int i = 0; i < router.count; ++i) {
         const transport::Traits &traits = router.transports[i]->traits();
@@ -500,7 +500,7 @@ sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &rec
     const ColdLock lock(rank);
     *entry = memory::find(rank, size_of(rank), gptr);
     // relaxed twice: under the cold mutex, and a private copy. Compare the values, because an owner
-    // out of reach may have reused the id.
+    // whose control block is not mapped may have reused the id.
     if (*entry != nullptr && (*entry)->live_value.load(std::memory_order_relaxed) ==
                                  record.live.load(std::memory_order_relaxed))
         return SENNIT_OK;

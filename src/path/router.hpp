@@ -97,7 +97,7 @@ bool attach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
                     transport::RemoteMemory *remote);
 void detach_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote);
 
-// The rail with that index over all transports between nodes. False: there are fewer.
+// Describes the rail `index`, counted over all transports between nodes. False: there are fewer.
 bool router_describe_rail(Rank &rank, int peer, unsigned index, sennit_rail *rail);
 
 // The transport of an attached entry of a peer; null for this rank's own.
