@@ -15,15 +15,14 @@
 //     engine's lock held, so a transport object needs no lock for its own state. Objects of
 //     different ranks may share state (sim does) and lock it themselves.
 //   - close is called once, by sennit_finalize or a failed init; nothing is called afterwards.
-//   After
-//     a failed open() only the destructor is called, so it must free everything.
+//     After a failed open() only the destructor is called, so it must free everything.
 //
 // Rules for all transports:
 //   - Never block in submit or progress; open, connect and close end by their deadline.
 //   - Never abort or throw; return a status. Log only what no status reports.
-//   - An accepted operation is completed exactly once, from progress(), submit() or close(). If the
-//     peer dies, the rail fails, or close() is called, it is completed with an error, and nothing
-//     of it moves afterwards.
+//   - An accepted operation is completed exactly once, from progress(), finish_postponed(),
+//     submit() or close(). If the peer dies, the rail fails, or close() is called, it is completed
+//     with an error, and nothing of it moves afterwards.
 //   - When a peer dies or leaves, call note_gone() before its operations are completed: waits for
 //     requests rely on these completions and do not check the peer. Within a node peer_gone() finds
 //     the end and calls note_gone().
@@ -62,7 +61,7 @@ struct sennit::PartType<sennit::Part::transport> {
 
 namespace sennit::transport {
 
-// The properties of a transport. Constant after open(); `rails` and `event_bits` after connect().
+// The properties of a transport. Constant after open(); between nodes, some only after connect().
 struct Traits {
     const char *name;  // as in sennit_path_name
     sennit_path path;
@@ -127,8 +126,8 @@ inline constexpr std::size_t kAddressBytes = 64;
 struct Address {
     std::uint8_t bytes[kAddressBytes];
 };
-// Between nodes: the last byte is the length of the rank's further data, in words of 8 bytes. It is
-// exchanged when all addresses are known, such as names of endpoints that are opened then.
+// Between nodes: the last byte is the length of the rank's further data, in words of 8 bytes. This
+// data, such as names of endpoints that are then open, is exchanged when all addresses are known.
 inline std::size_t more_bytes(const Address &address) {
     return std::size_t{8} * address.bytes[kAddressBytes - 1];
 }
@@ -219,8 +218,8 @@ struct Arrived {
     int from;
     const Task *task;
     const SegmentRecord *segment;  // null: the control block
-    std::byte *memory;  // address of the task's memory, `bytes` long. Null: the segment is gone:
-                        // only a repetition has another answer than NOT_REGISTERED
+    std::byte *memory;  // address of the task's memory, `bytes` long. Null: the segment is gone; a
+                        // task that is not a repetition then ends with NOT_REGISTERED
     std::size_t bytes;
     const std::byte *payload;
     std::byte *reply;  // room for task->reply_bytes
@@ -287,9 +286,9 @@ class Transport {
     // it once and returns it when no operation needs it. Null: none.
     virtual std::byte *take_room(std::size_t) { return nullptr; }
     virtual void give_room_back(std::byte *) {}
-    // Completes operations that the last progress() has postponed, since a caller may wait for what
-    // has arrived with them; returns their number. Called like progress(): always before it, and
-    // after it for a caller that waits for operations.
+    // Completes operations that the last progress() has postponed, so that a caller that waits for
+    // arrived data continues sooner; returns their number. Called like progress(): always before
+    // it, and after it for a caller that waits for operations.
     virtual int finish_postponed() { return 0; }
     // A wait for the peer has started: the peer should not delay its answers, and should poll
     // often.

@@ -38,8 +38,8 @@ inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
     return bytes;
 }
 
-// Calls move(offset, Word{}) for each word of the range. Always inlined: tools/abi takes the
-// symbols of its instances for foreign ones.
+// Calls move(offset, Word{}) for each word of the range. Always inlined, because tools/abi would
+// report the symbols of its instances as foreign.
 template <class Move>
 [[gnu::always_inline]] inline void each_word(const std::byte *shared, std::uint64_t bytes,
                                              Move move) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Path cma: the kernel copies between this process and a peer's (process_vm_readv, _writev). The
-// peer's program need not help, but the kernel must permit it, which a test by real reads and
-// writes shows at start. Used for private memory that a peer registered, never for memory that can
-// be mapped. The handle of a segment is its address in the owner.
+// peer's program need not help, but the kernel must permit the copies; a test with real reads and
+// writes at start shows whether it does. Used for private memory that a peer registered, and for
+// all memory of a peer that no better path reaches. A segment's handle is its address in the owner.
 #include <sys/random.h>
 #include <unistd.h>
 

@@ -57,7 +57,7 @@ std::uint32_t Network::subject_of(const Message &task) const {
 
 // Holds the answer to an executed task. False: it must be sent now. The progress thread holds none,
 // because the computing program sends no message that could carry it. Without that thread none is
-// held either, because the program may not call Sennit again.
+// held either, because the program might not call Sennit again.
 bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *reply) {
     const MessageHeader &header = task.header;
     if (header.task.may_wait == 0 || header.task.reply_bytes != sizeof(std::uint64_t) ||
@@ -187,8 +187,8 @@ void Network::send_held_after_transfer(int peer) {
     if (held != nullptr) send_held(held, false);
 }
 
-// Ends the tasks whose answers have come with tasks of this rank. Without the lock, as it calls the
-// engine.
+// Ends this rank's tasks whose answers have come with tasks of peers. Without the lock, as it calls
+// the engine.
 int Network::finish_postponed() {
     int completed = 0;
     while (!answers_.empty()) {

@@ -92,7 +92,7 @@ sockaddr_in Network::messages_name(int peer, unsigned rail) const {
     return name;
 }
 
-// Why the peer cannot use this rank's rails; `taken`: it can.
+// Why `peer`, which may be this rank, cannot use the job's rails; `taken`: it can.
 Reason Network::why_unusable(int peer) const {
     const RailCard card = cards_.of(peer);
     if (card.interfaces == 0) return Reason{Reason::Code::peer_refused};
@@ -103,8 +103,8 @@ Reason Network::why_unusable(int peer) const {
     return Reason{Reason::Code::taken};
 }
 
-// Watches use TCP on any provider. A rank without a rail has no watch; ranks with rails watch it.
-// Any thread may call this: the data is constant after the start.
+// Watches use TCP on any provider. A rank without a rail has no watch: ranks of its node with rails
+// detect its death. Any thread may call this: the data is constant after the start.
 watch::Host Network::watch_host_of(const void *network, int peer) {
     const auto &self = *static_cast<const Network *>(network);
     const bool by_names = self.names_.exists();

@@ -3,8 +3,8 @@
 // libfabric lists the first rank's interfaces. Left out are:
 //   - a subnet in which another machine has the first rank's address: bridges of containers and
 //     virtual machines have the same address on every machine and reach no other machine
-//   - a rail known to be much slower than the fastest: large transfers are cut into equal shares,
-//     so it would delay them
+//   - a rail known to be much slower than the fastest: operations of medium length use all
+//     rails in turn, so it would delay them
 //
 // Interfaces whose endpoints have no IP address are matched by the name that libfabric gives their
 // network: each rank's first interface in a network is one rail, the second ones are the next, and

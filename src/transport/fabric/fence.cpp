@@ -22,7 +22,7 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// After this many failures among others, the transfers to a peer are posted one by one.
+// After this many failures of one transfer, the transfers to its peer are posted one by one.
 constexpr int kMostTogether = 2;
 constexpr int kMostAttempts = 8;  // failures of a transfer by itself, then it ends
 // A rank that has said goodbye closes its endpoints before this time.
@@ -164,8 +164,8 @@ void Network::draw_tag(unsigned rail) {
     state.tag = static_cast<std::uint16_t>(drawn << 4 | (state.number & 15));
 }
 
-// False: the endpoint could not be closed, or no new one could be opened; the peer asks again.
-// Drops the endpoint's events that were not handed over: none may be delivered after the close.
+// False: events are being delivered, or the endpoint could not be closed or opened again; the peer
+// asks again. Drops the endpoint's undelivered events: none may be delivered after the close.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
     if (delivers_events_) return false;
@@ -276,8 +276,8 @@ void Network::handle_endpoint(const Message &answer) {
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
     } else if (arrived_by_it && link.transfer_refusals.length(boot_ns()) > link.patience_ns) {
-        // The peer answers, but the provider makes no connection to its endpoint. A close of that
-        // endpoint also breaks connections that others are making, so the next try may take longer.
+        // The peer answers, but the provider makes no connection to its endpoint. Wait longer next
+        // time: a close of that endpoint also breaks connections that others are making.
         if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
         return set_in_doubt(link);
     }

@@ -17,7 +17,7 @@ inline constexpr int kRegistrationModes =
 inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx",
                                              "psm3",          "net", "tcp", "tcp;ofi_rxm"};
 
-// Limits of Settings::copied and Settings::index.
+// Limits of Settings, and the default of Settings::eager.
 inline constexpr unsigned kMostCopiedBytes = 1 << 20;
 inline constexpr unsigned kEagerBytes = 48 << 10;  // measured: docs/design/fabric.md
 inline constexpr unsigned kMostDataBytes = kMostPayloadBytes - kEventBytes;

@@ -27,7 +27,7 @@ std::uint64_t Network::handle_for(const RailLink &link, const Operation &operati
     return control_handle(control_piece_at(operation.offset));
 }
 
-// Sets *key if it returns `known`. `asked`: the peer has not answered yet.
+// Sets *key if it returns `known` and the peer gives keys. `asked`: the peer has not answered yet.
 KeyTable::State Network::find_key(const Posted &posted, RemoteKey *key) {
     RailLink &link = link_of(posted.peer, posted.rail);
     if (!link.gives_keys) return KeyTable::State::known;

@@ -42,8 +42,8 @@ class KeyTable {
         State state;
     };
 
-    // Null: find(): no such row; add(): no memory. A slot has one row: add() calls `replaced` with
-    // a row of an earlier handle with the same slot, and overwrites it.
+    // Null: find(): no such row; add(): no memory. A slot has one row: if it is used, perhaps by an
+    // earlier handle, add() calls `replaced` with it and overwrites it.
     Row *find(std::uint64_t handle);
     template <class Visit>
     Row *add(std::uint64_t handle, const Visit &replaced) {

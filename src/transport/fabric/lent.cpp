@@ -119,7 +119,7 @@ bool Network::make_messages() {
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::receive, pool->received + rail);
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::send, pool->sent + rail);
     }
-    // Some rails may have registered the pool, so it stays. No other pool is made.
+    // After an error the pool stays, since rails may have registered it. No other pool is made.
     pool->next = pools_;
     pools_ = pool;
     if (code != 0) {

@@ -3,8 +3,9 @@
 // closing), cards.cpp (data that ranks exchange at start), trial.cpp (trial of other nodes),
 // reach.cpp (usable rails, first use of a peer), transfer.cpp (puts and gets), events.cpp
 // (completion data of peers' puts), fence.cpp (failed transfers), outage.cpp (overdue operations,
-// dead rails), task.cpp (messages), answers.cpp (delayed answers) and thread.cpp (progress while
-// the rank computes).
+// dead rails), task.cpp (messages), answers.cpp (delayed answers), thread.cpp (progress while the
+// rank computes), key_exchange.cpp (keys), lent.cpp (registration for operations) and windows.cpp
+// (TCP windows).
 //
 // `lock_` guards all libfabric objects and all lists. It may be locked with the engine's lock held.
 // Never call the engine while holding it, except as EventSink permits. The polling thread puts
@@ -337,7 +338,7 @@ class Network final : public Transport {
     bool add_descriptors(ThreadSleep *sleep, std::int64_t now);
     bool others_compute(std::int64_t now);
 
-    // task.cpp
+    // task.cpp; note_length() and limit_windows() are in windows.cpp
     Message *take_message();
     Message *take_message_for(const Operation &operation);
     Message *message_of(std::byte *room) const;
@@ -454,8 +455,8 @@ class Network final : public Transport {
     std::size_t messages_made_ = 0;
     std::size_t rooms_in_use_ = 0;  // messages whose bodies are lent to the engine
     PostedList done_;               // completed, not processed yet
-    // Messages with answers, whose tasks have been executed. Only progress() and finish_postponed()
-    // use it, and the thread with `lock_`; they change it with the engine's mutex and `lock_`.
+    // Messages with answers, whose tasks have been executed. Changed with the engine's mutex and
+    // `lock_` held, so one of them is enough to read it.
     PostedList answers_;
     PostedList late_;                  // messages completed by the close of their endpoint
     PostedList outbox_;                // messages for which the queue was full

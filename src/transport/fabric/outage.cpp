@@ -4,7 +4,7 @@
 //   - Transfers that do not complete although the peer answers: ended as if their connection had
 //     broken. If that does not help, the rail carries no data, and they fail.
 //   - Rails that carry nothing while others do: found by silence, left out, fenced by another rail,
-//     and used again when they work. A provider may not report a cut cable for minutes.
+//     and used again when they work. A provider may take minutes to report a cut cable.
 //   - Peers that send nothing by any rail: the watch decides. This rank waits for a stopped peer.
 //
 // Everything here runs with the lock held.
@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint8_t kSilentChecks = 4;  // after this many checks the peer is asked
 constexpr std::uint8_t kDeadChecks = 6;
 constexpr std::uint8_t kMostChecks = 100;
-constexpr std::uint16_t kIdleChecks = 2;  // likewise; later checks count only if the peer answers
+constexpr std::uint16_t kIdleChecks = 2;  // asks the peer; later checks count only if it answers
 // After transfers were overdue this many times in a row, the rail carries no data.
 constexpr std::uint8_t kMostOverdue = 2;
 // Transfers to a peer complete roughly in the order in which they were posted. If this many later

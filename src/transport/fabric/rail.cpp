@@ -161,7 +161,7 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     return open_objects(interfaces.port(), peers);
 }
 
-// Makes as many receives as completions of data can be outstanding.
+// Allocates one receive for each completion of data that can be outstanding.
 bool Rail::has_room_for_data() {
     if (!takes_receives()) return true;
     data_receives_ = static_cast<DataReceive *>(std::calloc(receives(), sizeof(DataReceive)));

@@ -100,8 +100,8 @@ class Rail {
     // open, or there is none until a later call.
     sennit_status reopen_passive();
     bool has_passive() const { return passive_.endpoint != nullptr; }
-    // Whether a message to a peer may use the connection that the peer made for its messages: from
-    // this rank's incoming endpoint to the peer's outgoing one. Then both complete in one queue.
+    // Whether messages to a peer may go back on the connection that the peer made, from this rank's
+    // incoming to the peer's outgoing endpoint. Then incoming and outgoing share one queue.
     bool is_two_way() const {
         return info_ != nullptr && one_read_drives_all_ && has_addresses() && !wants_descriptors();
     }

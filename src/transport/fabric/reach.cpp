@@ -78,7 +78,7 @@ void Network::settle(int peer, const NodeTrial &found) {
 }
 
 Reason Network::reach(int peer) {
-    // Peers of the node need progress while this rank computes, as with load and store.
+    // Operations of peers on this node must progress while this rank computes, as with load/store.
     if (rank_->peers[peer].same_node && (rank_->rail_share == 0 || !progress_.is_on))
         return Reason{Reason::Code::same_node};
     if (rail_count_ == 0) return missing_;

@@ -178,9 +178,9 @@ bool Network::send(Message *message) {
 }
 
 // Sends a message, or stores it while the provider refuses it, so that it does not delay those to
-// other peers. The number of stored messages is limited, independent of the number of peers: tasks
-// and questions are repeated, and answers with them. Goodbyes are not repeated; there is one per
-// peer.
+// other peers. For all peers together at most kMostQueuedMessages are stored; more are dropped,
+// since tasks and questions are repeated, and answers with them. Goodbyes do not count: nobody
+// repeats them, and there is one per peer.
 void Network::send_or_queue(Message *message) {
     if (send(message)) return;
     // The provider always refuses messages to a process that has ended.
@@ -290,7 +290,7 @@ void Network::finish_send(Message *message) {
     give_back(message);
 }
 
-// A peer also sends a hurry if this rank's next call is only a little late. Then it is ignored: the
+// A peer also sends a hurry if this rank's next call is only a little late. Ignore this hurry: the
 // thread cannot help, and would take the processor from the rank that the peer waits for.
 void Network::note_arrival(const MessageHeader &header) {
     constexpr std::int64_t kAwayNs = 1'500'000;  // less than the wait before a hurry

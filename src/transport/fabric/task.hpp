@@ -24,8 +24,8 @@ struct HeldAnswers {
     std::uint32_t subjects[kMostLateAnswers];  // 0: none
 };
 
-// What a peer knows about the subjects of its latest tasks: the last reply that it received for
-// each. Messages to it with room carry updates.
+// The subjects of a peer's latest tasks, each with the last reply that the peer received for it.
+// Messages to the peer carry updates if they have room.
 class KnownSubjects {
   public:
     struct Known {

@@ -32,8 +32,8 @@ constexpr std::int64_t kMostIntervalsPerTimed = 160;  // the same while callers 
 // How long arrivals may gather after a poll. The limit doubles while the rank keeps calling.
 constexpr std::int64_t kGatherNs = 5'000'000;
 constexpr std::int64_t kMostGatherNs = 20'000'000;
-constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long a peer that waited may wait again
-constexpr std::int64_t kFirstTimed = 4;  // intervals before a poll besides descriptors; doubles
+constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long an arrival counts for gather_until_ns()
+constexpr std::int64_t kFirstTimed = 4;  // intervals of a sleep that may miss arrivals; doubles
 constexpr int kMostPasses = 4;           // passes of a poll
 // Limit of a sleep on descriptors. They may miss a completion that the last read of a poll has
 // driven into another queue.
@@ -330,7 +330,7 @@ void Network::note_wakeup(const ThreadSleep &sleep) {
     thread_state_.descriptors = 0;
 }
 
-// Whether a caller polls: the thread would only disturb.
+// Whether the thread must not poll now: a caller polls or starts an operation, or arrivals gather.
 bool Network::leaves_to_caller(ThreadSleep *sleep) {
     ProgressBell &bell = rank_->progress_bell;
     // relaxed twice: a rough count, and a wait that is seen too late costs one poll.

@@ -3,8 +3,8 @@
 // starts with the first rank that joins and ends with the last one that leaves.
 // Network::serve_rank() is its work for a rank.
 //
-// The thread polls a rank's queues if no call does. It sleeps on their descriptors. It sleeps for a
-// time if they report nothing, or if so much arrives that it would take the processor from a
+// The thread polls a rank's queues if no call does. It sleeps on their descriptors. It uses timed
+// sleeps if these may miss arrivals, or if so much arrives that it would take the processor from a
 // computing rank. While a caller polls, it sleeps on its own descriptor, written at the end of a
 // long wait and at a change of the descriptors.
 #pragma once

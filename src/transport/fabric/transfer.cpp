@@ -207,8 +207,8 @@ bool Network::awaits_data() const {
     return false;
 }
 
-// Whether to read the rail in this poll. Rails without an awaited completion are read one per poll,
-// and rarely while one is awaited.
+// Whether to read the rail in this poll. Rails that await no completion are read in turn, one per
+// poll; rarely while another rail awaits one.
 bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
     constexpr unsigned kSeldom = 4;
     if (rails_[rail].rail.is_busy()) return true;

@@ -124,7 +124,7 @@ inline constexpr std::size_t kAnswersBytes = kMostLateAnswers * sizeof(LateAnswe
 // a card. On sockets it is kMostPayloadBytes.
 inline constexpr std::size_t kShortPayloadBytes = kEventBytes + 8192;
 inline constexpr std::uint32_t kIsNew = 1;  // endpoint: the old one was closed for this question
-inline constexpr std::uint32_t kIsLeftOut = 2;  // question: the rail is; its answer repeats it
+inline constexpr std::uint32_t kIsLeftOut = 2;  // question: rail is left out; the answer repeats it
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
 static_assert(kNameBytes + kMostHandles * sizeof(KeyRow) <= kMostTaskBytes);
 static_assert(kNameBytes + sizeof(KeyRow) + kMostRawKeyBytes <= kMostTaskBytes);

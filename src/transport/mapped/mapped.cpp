@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path mapped: reaches a peer of the same node by mapping ranges of its memory file. The file's
-// descriptor was received in the node's exchange; the peer need not help.
+// Path mapped: maps ranges of the memory file of a peer on the same node, or memory that the peer
+// offers by XPMEM. The file's descriptor came in the node's exchange; the peer need not help.
 #include <new>
 
 #include "base/array.hpp"

@@ -58,7 +58,7 @@ struct Settings {
 // Errors: ARG, naming the setting.
 sennit_status settings_parse(const char *text, Settings *out);
 
-// Equal for equal settings in any order.
+// Equal for equal settings in any order, except the order of several fail_rail or kill.
 std::uint64_t settings_hash(const Settings &settings);
 
 // One step of a mixing function: for hashes, and the generator of the world.

@@ -5,8 +5,8 @@
 //
 // The clock counts progress calls of all ranks. An operation becomes a flight: parts that move
 // bytes, the acknowledgement that completes it, perhaps an event, each due at its own step. A rank
-// that makes progress executes all due parts, in the order of (step, draw), also for targets that
-// make no progress.
+// that makes progress executes up to kDeliveriesPerStep due parts, in the order of (step,
+// Due::order), also for targets that make no progress.
 #pragma once
 
 #include "base/array.hpp"
