@@ -2,9 +2,9 @@
 // The only way to wait. A wait polls, then yields, then sleeps on the rank's doorbell, and makes
 // progress meanwhile. It ends at its deadline or when the peer has died.
 //
-// A rank that changes a word for which a rank of the node may be waiting then calls ring_doorbell()
-// on that rank's control block. Setter and sleeper each store, fence, and then load the other's
-// word, so at least one of them sees the other (Dekker):
+// After a rank has changed a word for which another rank of the node may wait, it calls
+// ring_doorbell() on that rank's control block. Setter and sleeper each store, fence, and then load
+// the other's word, so at least one of them sees the other (Dekker):
 //   setter:  word = value  ; store_load_fence ; if sleepers != 0: rings += 1, wake
 //   sleeper: sleepers += 1 ; store_load_fence ; if word is not ready: sleep while rings == seen
 // If the sleeper makes a fence for all processors (membarrier), the setter needs none:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time limit of a call with several waits. The thread's record has it (base/thread_limit.hpp).
+// The time limit of a call with several waits, in the thread's record (base/thread_limit.hpp).
 #pragma once
 
 #include "base/clock.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions between nodes, and what follows from silence. A node that has asked and got an answer
+// Questions between nodes, and the consequences of silence. A node that has asked and got an answer
 // accepts data from the other node for one lease, by its own clock, from the time of its question.
 // The node that answered counts the lease from the time of its answer, which is later, by its own
 // clock, and adds a margin before it reports the asking node as lost. So no node is reported as
@@ -84,9 +84,9 @@ void NodeWatch::note_first_end() const {
 }
 
 // Called after all ranks of this node, or the whole machine, were stopped, for example by a frozen
-// control group. Other nodes could not answer meanwhile, so their times start again. Their leases
-// pause, because they may have reported this node as lost: this node asks them before it accepts
-// more data.
+// control group. This node has read no answers meanwhile, so the times of other nodes start again.
+// Their leases pause, because they may have reported this node as lost: this node asks them before
+// it accepts more data.
 void NodeWatch::resume(std::int64_t now) {
     settle(now);
     resumed_ns_ = now;
@@ -151,8 +151,8 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
         if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
             return;
     }
-    // Compares with a time before the end of this node's own lease: since then it has asked nothing
-    // and so has no newer state.
+    // Checks the state before the end of this node's own lease: since then this node has asked
+    // nothing, so it has no newer state.
     const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
     log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
         is_unheard ? " by the network, though its watch answers" : "");
@@ -189,8 +189,8 @@ bool NodeWatch::withholds(int first, std::int64_t now) const {
     return false;
 }
 
-// Asks when ranks from which no messages arrive last polled their network: a stopped rank does not
-// poll. False: the connection has ended.
+// For ranks whose messages do not arrive, asks when they last polled their network: a stopped rank
+// does not poll. False: the connection has ended.
 bool NodeWatch::ask_who_polls(Node &node, std::int64_t now) {
     if (now < node.next_poll_question_ns) return true;
     node.next_poll_question_ns = now + times_.pause_ns;
@@ -262,7 +262,7 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
     if (now >= next_ns && !withholds(node.first, now)) ask(node, now);
 }
 
-// Reads the older connection. If the answer arrives there, it replaces the newer connection.
+// Reads the older connection, which replaces the newer one if the answer arrives on it.
 void NodeWatch::drive_slow(Node &node, std::int64_t now) {
     const bool is_there = receive(node, node.slow, now);
     if (is_there && !node.is_unanswered) node.connection.take_over(node.slow);

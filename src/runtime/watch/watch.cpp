@@ -23,7 +23,7 @@ namespace sennit::watch {
 namespace {
 
 constexpr std::int64_t kShortest_ns = 1'000'000'000;
-// If ranks share processors, a watcher may not run for a third of a second.
+// If ranks share processors, a watcher may get no processor for a third of a second.
 constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
 // Up to this many nodes, all watch each other. With more nodes, each watches those at the distances
 // 1, 2, 4 and so on.
@@ -205,7 +205,7 @@ bool NodeWatch::has_news(std::int64_t now, std::uint32_t *seen) const {
     // relaxed: an old time only delays settle(), which the watcher calls too.
     const std::int64_t end = table_.head->first_end_ns.load(std::memory_order_relaxed);
     if (end != 0 && now >= end) settle(now);
-    // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and settle(); the changed
+    // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and lease.cpp; the changed
     // words come before.
     const std::uint32_t changes = table_.head->changes.load(std::memory_order_acquire);
     if (changes == *seen) return false;

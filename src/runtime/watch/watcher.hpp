@@ -49,7 +49,7 @@ struct Node {
     bool is_reached = false;  // a path leads to one of its ranks
     bool is_quiet = false;    // its silence was reported to other nodes
     unsigned rounds =
-        0;  // unsuccessful rounds over all its ranks and ways since the last quick answer
+        0;  // unsuccessful rounds over all its ranks and their rails since the last quick answer
     bool is_unanswered = false;  // the question has no answer and is repeated unchanged
     bool waits = false;          // the question was sent on this connection
     std::int64_t question_ns = 0;
@@ -167,7 +167,7 @@ class NodeWatch {
     std::size_t node_count_ = 0;
     Guest *guests_ = nullptr;  // [guest_count_]
     std::size_t guest_count_ = 0;
-    Array<pollfd> polls_;  // [most_polls_]
+    Array<pollfd> polls_;  // for sleep(); make_nodes() computes the size
     WatchTable table_;
     Times times_;
     bool is_watcher_ = false;
