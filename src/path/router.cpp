@@ -108,6 +108,9 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
         return SENNIT_OK;
     }
     Router &router = *rank.router;
+    if (router.by_path[path] != nullptr || has_path(router.networks, path))
+        return fail(SENNIT_ERR_ARG, "the path %.*s is in SENNIT_PATHS twice",
+                    static_cast<int>(name_length), word);
     char *const settings = router.settings[maker->path];
     const std::size_t settings_length = colon == nullptr ? 0 : length - name_length - 1;
     if (settings_length >= sizeof router.settings[0])

@@ -214,6 +214,9 @@ void line() {
             sennit_plan_isend(plan.get(), out.data(), 5, MPI_INT, lower, 0, turned, kNone, nullptr),
             SENNIT_ERR_ARG, "sennit_message_plan_use");
         ok(sennit_message_plan_use(plan.get(), turned));
+        // As in MPI, no memory is needed.
+        ok(sennit_plan_isend(plan.get(), nullptr, 5, MPI_INT, MPI_PROC_NULL, 0, turned, kNone,
+                             nullptr));
         ok(sennit_plan_sendrecv(plan.get(), out.data(), 5, MPI_INT, upper, 3, in.data(), 5, MPI_INT,
                                 lower, 3, turned, kNone, kNone));
         plan.commit();

@@ -45,6 +45,18 @@ TEST(registry, an_unknown_path_is_refused_with_the_names_of_this_build) {
     EXPECT_EQ(sennit_bootstrap_inproc_destroy(1, &bootstrap), SENNIT_OK);
 }
 
+// Broken by a second transport of a path: peers would be attached by one and detached by the other.
+TEST(registry, a_path_that_is_named_twice_is_refused) {
+    sennit_bootstrap bootstrap;
+    ASSERT_EQ(sennit_bootstrap_inproc_create(1, &bootstrap), SENNIT_OK);
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    options.bootstrap = &bootstrap;
+    options.paths = "self,sim,sim";
+    EXPECT_EQ(sennit_init(&options), SENNIT_ERR_ARG);
+    EXPECT_STREQ(sennit_last_error()->text, "the path sim is in SENNIT_PATHS twice");
+    EXPECT_EQ(sennit_bootstrap_inproc_destroy(1, &bootstrap), SENNIT_OK);
+}
+
 // Broken by a copied transport that still has its model's name and number.
 TEST(registry, a_table_and_traits_with_different_paths_are_found) {
     if constexpr (kChecksInvariants) {
