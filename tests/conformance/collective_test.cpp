@@ -565,38 +565,6 @@ RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
     }
 }
 
-// Broken by a test that progresses only its own request: a broadcast of several pieces needs its
-// root until the last one.
-RANK_TEST(collective, requests_go_on_in_tests_of_other_requests, kTwoRanks | kOnce) {
-    const std::size_t bytes = test.load_store ? 300000 : 30000;
-    sennit_gptr done = SENNIT_GPTR_NULL;
-    test.ok(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(std::uint64_t), 0, SENNIT_ALLOC_ZERO, &done));
-    std::vector<std::uint8_t> data(bytes);
-    test.barrier();
-    if (test.rank == 0) {
-        fill(data.data(), bytes, 1);
-        sennit_request request = SENNIT_REQUEST_NULL;
-        test.ok(sennit_broadcast_nb(SENNIT_TEAM_WORLD, 0, data.data(), bytes, &request));
-        const auto others = static_cast<std::uint64_t>(test.size - 1);
-        const double end = sennit_wtime() + 20;
-        std::uint64_t count = 0;
-        while (count < others && sennit_wtime() < end) {
-            sennit_request none = SENNIT_REQUEST_NULL;
-            int is_done = 0;
-            test.ok(sennit_test(&none, &is_done));
-            test.ok(sennit_get(&count, done, sizeof count));
-        }
-        test.equal(count, others);
-        test.ok(sennit_wait(&request, SENNIT_FOREVER));
-    } else {
-        test.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER));
-        test.ok(sennit_atomic_add_u64(done, 1));
-    }
-    check_pattern(test, data.data(), bytes, 1);
-    test.barrier();
-    test.ok(sennit_free(done));
-}
-
 // Broken by requests that share a slot, or that the calls for many requests do not find.
 RANK_TEST(collective, many_requests_are_completed_by_all_the_ways_there_are, kAnything) {
     constexpr std::size_t kMany = 24;

@@ -139,6 +139,45 @@ RANK_TEST(request, a_test_with_a_late_peer_returns_at_once_and_says_not_done, kT
     test.free(segment);
 }
 
+// Broken by a test that progresses only its own request: a broadcast of several pieces needs its
+// root until the last one.
+RANK_TEST(request, a_test_progresses_collective_calls_too, kTwoRanks | kOnce) {
+    const std::size_t bytes = test.load_store ? 300000 : 30000;
+    // A word for each rank, in the memory of rank 0.
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(test.size));
+    const std::size_t word_bytes = words.size() * sizeof words[0];
+    sennit_gptr all = SENNIT_GPTR_NULL;
+    test.ok(sennit_alloc(SENNIT_TEAM_WORLD, word_bytes, 0, 0, &all));
+    const sennit_gptr there = sennit_gptr_at(all, 0);
+    if (test.rank == 0) test.ok(sennit_put(there, words.data(), word_bytes));
+    std::vector<std::uint8_t> data(bytes);
+    test.barrier();
+    if (test.rank == 0) {
+        fill(data.data(), bytes, 1);
+        sennit_request request = SENNIT_REQUEST_NULL;
+        test.ok(sennit_broadcast_nb(SENNIT_TEAM_WORLD, 0, data.data(), bytes, &request));
+        const double end = sennit_wtime() + 20;
+        std::ptrdiff_t count = 0;
+        while (count < test.size - 1 && sennit_wtime() < end) {
+            sennit_request none = SENNIT_REQUEST_NULL;
+            int is_done = 0;
+            test.ok(sennit_test(&none, &is_done));
+            test.ok(sennit_get(words.data(), there, word_bytes));
+            count = std::count(words.begin(), words.end(), 1u);
+        }
+        test.equal(count, test.size - 1);
+        test.ok(sennit_wait(&request, SENNIT_FOREVER));
+    } else {
+        const std::uint64_t one = 1;
+        test.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER));
+        test.ok(sennit_put(sennit_gptr_add(there, test.rank * static_cast<int64_t>(sizeof one)),
+                           &one, sizeof one));
+    }
+    check_pattern(test, data.data(), bytes, 1);
+    test.barrier();
+    test.ok(sennit_free(all));
+}
+
 // Broken by a put whose request completes before the data arrives.
 RANK_TEST(request, after_wait_the_data_is_there_and_the_request_is_null, kAnything) {
     const std::size_t bytes = 10000;
