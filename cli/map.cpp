@@ -25,7 +25,7 @@ namespace {
 constexpr const char *kMapHelp =
     R"(Measures how fast data moves between the cores of this machine:
   pairs    copy of a buffer from one core's memory to another's, one pair of cores at a time; half the
-           round trip of a word that two cores write in turn; the set-up before the first copy
+           round trip of a flag that two cores set in turn; the set-up before the first copy
   at-once  total of many simultaneous transfers, with the same buffers (from a cache, where they
            fit) and with fresh ones
 Before and after each measurement a copy is compared with its source.
@@ -36,7 +36,7 @@ Ways
   adopted  memcpy from private memory that was registered with Sennit
   xpmem    the same by the kernel module xpmem
   threads  memcpy within one process
-  flag     the word that two cores write in turn
+  flag     the flag that two cores set in turn
   A way that does not work here is left out, with the reason.
 
 Time

@@ -45,7 +45,7 @@ void add_run(apps::CommandLine &line, Options &o) {
     line.number("--threads", o.threads, {1, 1024}, "of each rank, which compute");
     line.number("--pieces", o.pieces, {0, 128},
                 "of each exchange of the pressure solver, where the program has them in pieces; "
-                "0: up to 8 of at least 16 KiB");
+                "0: up to 8 of at least 16 KiB, but as many as threads");
     line.text("--output", o.output, "folder of the field and the statistics");
     line.word("--format", o.format, {"vtk", "hdf5"}, "of the field");
     line.text("--restart", o.restart, "go on from this file");

@@ -246,7 +246,7 @@ READING = """Reasons:
 - Up to 48 KiB a put is one task, which sender and owner copy once each. The overhead is the task, its answer, the end of the wait, and the record of the next put.
 - A longer put is a write and a task. Its write is acknowledged; that of the bare provider is not.
 - Sennit repeats a put when a rail fails; the provider and these MPIs do not.
-- From 8 KiB MPI's receiving rank sends TCP's acknowledgements itself; Sennit's does not ([Who acknowledges](../../design/fabric-providers.md#acknowledgements))."""
+- From 8 KiB MPI's receiving rank sends TCP's acknowledgements itself; Sennit's does not ([Acknowledgements](../../design/fabric-providers.md#acknowledgements))."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 

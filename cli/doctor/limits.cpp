@@ -24,7 +24,7 @@ constexpr std::uint64_t kConnections = 4;  // for each peer and rail
 constexpr std::uint64_t kOtherFiles = 128;
 constexpr std::uint64_t kFewRanks = 1000;
 
-// What a rank without segments needs. docs/manual/containers.md has the same numbers.
+// The needs of a rank without segments. docs/manual/containers.md has the same numbers.
 constexpr std::uint64_t kFileBytes = 4'000'000;
 constexpr std::uint64_t kAddressBytes = 115'400'000;  // for itself and for each rank of its node
 constexpr std::uint64_t kLauncherProcesses = 2;

@@ -124,7 +124,7 @@ sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_n
 sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,
                                            int64_t timeout_ns, uint32_t *messages);
 
-/* What this rank knows of a channel. */
+/* This rank's view of a channel. */
 typedef struct sennit_channel_info {
     int peer;          /* world rank */
     int is_mirror;     /* 1: peer_buffer is a copy (SENNIT_CHANNEL_MIRROR) */

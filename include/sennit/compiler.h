@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What differs between compilers. Included by the other headers; no program needs it by itself. */
+/* Differences between compilers. Included by the other headers; programs need not include it. */
 #ifndef SENNIT_COMPILER_H
 #define SENNIT_COMPILER_H
 

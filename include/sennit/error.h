@@ -39,7 +39,7 @@ extern "C" {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* What a call returns. Numbers keep their meaning; later versions may add more. */
+/* The result of a call. Numbers keep their meaning; later versions may add more. */
 typedef enum SENNIT_CHECKED sennit_status {
     SENNIT_OK = 0,
     SENNIT_ERR_ARG = 1,   /* an argument is wrong in itself: null pointer, bad flag */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was built, what was chosen, and why: for people, tools and messages. */
+/* The build, the choices at start, and their reasons: for people, tools and messages. */
 #ifndef SENNIT_INFO_H
 #define SENNIT_INFO_H
 
@@ -97,7 +97,7 @@ typedef struct sennit_knob {
 /* Knob number `index`. Numbers begin with 0; RANGE is the end of the list. Any time. */
 sennit_status sennit_knob_get(int index, sennit_knob *knob);
 
-/* What this rank has done with a peer over a path since sennit_init, counted if SENNIT_STATS is
+/* The operations of this rank with a peer over a path since sennit_init, counted if SENNIT_STATS is
  * set. Loads and stores through pointers are not counted. Each put and get of a batch or plan
  * counts for its own peer, and the call under SENNIT_STATS_SEVERAL. */
 typedef struct sennit_counters {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What the functions below return after MPI_Finalize: no MPI has a negative code. */
+/* The result of the functions below after MPI_Finalize: no MPI has a negative code. */
 #define SENNIT_MPI_IS_OVER (-1)
 
 /* Owned by the rank from a successful sennit_init_mpi to its release. */

@@ -57,8 +57,8 @@ struct LimitPlaces {
     const char *groups = "/sys/fs/cgroup";
 };
 
-// Checks `bytes` against the node's memory and swap and the limit of the job's control group. `now`
-// subtracts the current use from both. Errors: NOMEM, naming the limit.
+// Checks `bytes` against the node's memory and swap, and the limits of the job's control group and
+// those above it. `now` subtracts the current use from each. Errors: NOMEM, naming the limit.
 sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &places = {});
 
 }  // namespace sennit::memory

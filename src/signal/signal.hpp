@@ -181,7 +181,7 @@ struct RemoteSignal {
     }
 };
 
-// What a sender knows of a signal without reading its record.
+// A sender's knowledge of a signal, without reading its record.
 struct Expected {
     std::uint32_t events;
     std::uint8_t event_bits;

@@ -113,8 +113,8 @@ struct EventData {
     std::uint64_t high = 0;
 };
 
-// The support level with this many bits of completion data (docs/design/signals.md). Level 4 needs
-// a card that counts events itself.
+// The support level of a path by messages with this many bits of completion data. Level 4 is that
+// of load and store (docs/design/signals.md).
 constexpr int support_level(unsigned event_bits) {
     if (event_bits >= 64) return 3;
     if (event_bits >= 32) return 2;

@@ -1,4 +1,4 @@
-/* What a profiler needs: shmem.h declares every function with a `p` before its name as well. */
+/* For profilers: shmem.h declares every function with a `p` before its name as well. */
 #ifndef PSHMEM_H
 #define PSHMEM_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits the TCP windows of message connections (docs/design/fabric-providers.md, "Who
-// acknowledges"). A new connection has no limit, and the kernel raises the window again when it
-// measures a new segment length. So the limit is set again when messages of a connection become
+// Limits the TCP windows of message connections (docs/design/fabric-providers.md,
+// "Acknowledgements"). A new connection has no limit, and the kernel raises the window again when
+// it measures a new segment length. So the limit is set again when messages of a connection become
 // longer.
 #include <algorithm>
 #include <utility>
