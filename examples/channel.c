@@ -14,8 +14,8 @@ int main(void) {
     must(sennit_alloc(SENNIT_TEAM_WORLD, kElements * sizeof(double), 0, 0, &row));
     double *own = sennit_ptr(row);
 
-    /* To the next rank a flag would be enough: data goes into its buffer, and nothing comes
-     * back. Rank 0 has no rank before it, and the last rank has none after it. */
+    /* The next rank sends no data back, so this rank has no buffer for it. Rank 0 has no rank
+     * before it, and the last rank has none after it. */
     int targets[2];
     void *buffers[2];
     size_t bytes[2];

@@ -48,7 +48,7 @@ int main(void) {
         double *now = rod + (s % 2) * kRow;
         double *next = rod + (1 - s % 2) * kRow;
         const sennit_gptr now_g = sennit_gptr_add(rods, (now - rod) * (int64_t)sizeof(double));
-        /* After it, all neighbours have finished the step before. */
+        /* After this barrier all neighbours have finished the previous step. */
         must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
         if (rank > 0)
             must(sennit_get(

@@ -1,8 +1,8 @@
 /* A ring of cells that is divided among the ranks: in each step every cell becomes a weighted sum
  * of itself and its two neighbours. The exchange of edge cells is recorded once, in two plans that
- * take turns, each with one half of the neighbours' places. A rank that is a step ahead of its
- * neighbours writes to the half that they do not read. The inner cells are computed between start
- * and wait.
+ * take turns. Each plan writes to its own half of the neighbours' memory for edge cells, so a rank
+ * that is a step ahead of its neighbours writes to the half that they do not read. The inner cells
+ * are computed between start and wait.
  *     sennit run -n 4 plan
  */
 #include "must.h"

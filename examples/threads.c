@@ -14,7 +14,7 @@ enum { kThreads = 3, kWords = 2000, kSteps = 20 };
 struct shared {
     int rank, size;
     sennit_peer_block
-        *there; /* a block of each rank, of a slab from each in even and in odd steps */
+        *there; /* a block of each rank, with two slabs from each rank: even and odd steps */
 };
 
 struct worker {

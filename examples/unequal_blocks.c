@@ -8,8 +8,8 @@ enum { ROWS = 23, COLUMNS = 17 }; /* of the plate */
 enum { UP, DOWN, LEFT, RIGHT, SIDES };
 
 /* snippet: card */
-/* The data that a rank sends to the others. Rows 0 and rows + 1 of its block are halo; so are
- * columns. */
+/* The data that a rank sends to the others. Rows 0 and rows + 1, and columns 0 and columns + 1 of
+ * its block are halo. */
 typedef struct card {
     sennit_block block;
     int64_t rows, columns, first_row, first_column;

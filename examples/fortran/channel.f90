@@ -22,8 +22,8 @@ program channel
   call sennit_alloc(SENNIT_TEAM_WORLD, bytes_of_row, 0, 0, row)
   call sennit_pointer(row, own, [elements])
 
-  ! To the next rank a flag would be enough: data goes into its buffer, and nothing comes back. Rank 0 has no rank before it, and
-  ! the last rank has none after it.
+  ! The next rank sends no data back, so this rank has no buffer for it. Rank 0 has no rank before it, and the last rank has none
+  ! after it.
   count = 0
   before = 0
   next = 0

@@ -30,7 +30,7 @@ program halo_1d
     now = modulo(s, 2)
     next = 1 - now
     now_g = sennit_gptr_add(rods, now * (cells + 2) * bytes)
-    ! After it, all neighbours have finished the step before.
+    ! After this barrier all neighbours have finished the previous step.
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
     if (rank > 0) call sennit_get(rod(0, now), sennit_gptr_add(sennit_gptr_at(now_g, rank - 1), cells * bytes), bytes)
     if (rank < size - 1) &

@@ -1,6 +1,6 @@
-! Smoothing of a ring of cells that is divided among the ranks. In each step a rank puts its two edge cells to its neighbours, and a
-! signal tells them. The loop has no barrier: there are two sets of places for the neighbours' cells, and a rank that is a step
-! ahead writes to the other set.
+! Smoothing of a ring of cells that is divided among the ranks. In each step a rank puts its two edge cells to its neighbours, and
+! waits for a signal that counts the cells of both neighbours. The loop has no barrier: there are two sets of places for the
+! neighbours' cells, and a rank that is a step ahead writes to the other set.
 !     sennit run -n 4 notified
 program notified
   use iso_c_binding

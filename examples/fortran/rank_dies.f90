@@ -71,7 +71,7 @@ contains
       call sennit_atomic_fetch_inc(word(0, next), item)
       if (item >= items) return
       call sennit_atomic_set(word(sennit_rank(), in_hand), item + 1)
-      if (turn == 0) call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! all have one
+      if (turn == 0) call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! all have an item
       if (is_victim) ignored = raise(sigkill)
       call work_on(item)
       call sennit_atomic_set(word(sennit_rank(), in_hand), 0_c_int64_t)

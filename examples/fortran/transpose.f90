@@ -7,7 +7,7 @@ program transpose_pencils
   use sennit
   implicit none
   integer, parameter :: dp = c_double
-  integer, parameter :: part = 3, nz = 4  ! a rank has `part` lines of the other of x and y
+  integer, parameter :: part = 3, nz = 4  ! a rank has `part` lines in each plane of z
   type(sennit_gptr) :: memory
   integer, parameter :: steps = 3
   complex(dp), allocatable, target, asynchronous :: x_pencils(:, :, :)  ! (x, y of this rank, z)

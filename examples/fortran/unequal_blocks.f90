@@ -10,7 +10,7 @@ program unequal_blocks
   integer, parameter :: all_rows = 23, all_columns = 17 ! of the plate
   integer, parameter :: up = 1, down = 2, left = 3, right = 4, sides = 4, dp = c_double, real_bytes = 8
 
-  ! The data that a rank sends to the others. Rows 0 and rows + 1 of its block are halo; so are columns.
+  ! The data that a rank sends to the others. Rows 0 and rows + 1, and columns 0 and columns + 1 of its block are halo.
   type, bind(C) :: card
     type(sennit_block) :: block
     integer(c_int64_t) :: rows, columns, first_row, first_column

@@ -18,7 +18,7 @@ int side_put(int number, int to) {
     /* snippet: put */
     int *box;
     MPI_Win win;
-    /* 16 bytes, because MPICH 4.0 mixes up the ranks where it is no multiple of that. */
+    /* 16 bytes: if a size is no multiple of 16, MPICH 4.0 mixes up the ranks. */
     MPI_Win_allocate(16, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &box, &win);
 
     MPI_Win_fence(0, win);

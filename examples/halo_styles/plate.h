@@ -14,7 +14,7 @@ typedef struct plate {
     int neighbours[SIDES]; /* world ranks; SENNIT_RANK_NONE beyond an edge of the plate */
     int n;
     sennit_gptr memory; /* this rank's two states, one after another */
-    char *own;          /* the same */
+    char *own;          /* its address */
 } plate;
 
 /* Begin, exchange the halos of a step, end. All ranks of the grid call them. */

@@ -10,7 +10,7 @@ enum { UP, DOWN, LEFT, RIGHT, SIDES };
 static void find_neighbours(sennit_team grid, int neighbours[SIDES]) {
     must(sennit_team_grid_shift(grid, 0, 1, &neighbours[UP], &neighbours[DOWN]));
     must(sennit_team_grid_shift(grid, 1, 1, &neighbours[LEFT], &neighbours[RIGHT]));
-    /* Ranks of the grid so far; global pointers carry those of the world. */
+    /* So far these are ranks of the grid; global pointers need world ranks. */
     for (int side = 0; side < SIDES; ++side)
         if (neighbours[side] != SENNIT_RANK_NONE)
             must(sennit_team_world_rank(grid, neighbours[side], &neighbours[side]));

@@ -51,7 +51,7 @@ static void exchange(const Block *block, int now) {
     const double *mine = block->cells[now];
     const int *to = block->neighbours;
     /* snippet: exchange */
-    /* A column: N doubles, each a row further on, here and there. */
+    /* A column: N doubles, one in each row, on both ranks. */
     const int64_t row = WIDTH * sizeof(double);
     const sennit_box column = sennit_box_line(sizeof(double), N, row, row);
     const sennit_gptr state = block->states[now];

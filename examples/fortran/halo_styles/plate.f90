@@ -11,7 +11,7 @@ module plates
     integer(c_int) :: neighbours(sides) ! world ranks; SENNIT_RANK_NONE beyond an edge of the plate
     integer(c_int) :: n
     type(sennit_gptr) :: memory         ! this rank's two states, one after another
-    type(c_ptr) :: own                  ! the same
+    type(c_ptr) :: own                  ! its address
   end type plate
 
 contains

@@ -47,7 +47,7 @@ contains
     integer(c_int) :: side, member
     call sennit_team_grid_shift(grid, 0, 1, neighbours(up), neighbours(down))
     call sennit_team_grid_shift(grid, 1, 1, neighbours(left), neighbours(right))
-    ! Ranks of the grid so far; global pointers carry those of the world.
+    ! So far these are ranks of the grid; global pointers need world ranks.
     do side = 1, sides
       member = neighbours(side)
       if (member /= SENNIT_RANK_NONE) call sennit_team_world_rank(grid, member, neighbours(side))

@@ -79,7 +79,7 @@ contains
   subroutine exchange(now)
     type(state), intent(in) :: now
     type(sennit_box) :: row
-    ! A row: n numbers, each a column further on, here and there.
+    ! A row: n numbers, one in each column, on both ranks.
     row = sennit_box_line(bytes, n, (n + 2) * bytes, (n + 2) * bytes)
     associate (cells => now%cells, to => neighbours)
       if (to(left) /= SENNIT_RANK_NONE) call sennit_put_nbi(cell(now, to(left), 1, n + 1), cells(1, 1), n * bytes)
