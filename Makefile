@@ -16,7 +16,7 @@ help:
 	@echo "make uninstall  remove what cmake --install build/release has installed"
 	@echo "make package    Debian packages in build/packages"
 	@echo "make dist       release tarball and its checksum in build/dist"
-	@echo "make setup      install the Debian packages that the above need (each does that first for itself)"
+	@echo "make setup      install the Debian packages that the above need (each target first does that itself)"
 	@echo "make clean      remove everything that was built"
 
 setup:

@@ -42,7 +42,7 @@ def fail(message):
 
 
 def output_of(words, text=None):
-    """The output of a short command. A command that fails is an error with its own words."""
+    """The output of a short command. If it fails, raises Refused with the text of the command."""
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         fail(f"{shlex.join(words)[:200]}: {(done.stderr or done.stdout).strip() or 'failed'}")
@@ -151,7 +151,7 @@ class Keeper:
         self.relay_process = None
         self.holders = []
         self.listeners = [listener]
-        self.jobs = {}  # process number -> (link that gets its end, or None for the program)
+        self.jobs = {}  # process number -> link that gets its exit code, or None for the program
         self.links = {}  # link -> process number
         self.slurm_runs = False
         self.has_ended = None

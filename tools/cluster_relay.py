@@ -12,7 +12,7 @@ setting: value, ...}; one byte answers when it is in effect:
     loss       share of dropped frames, 0 to 1
     late       share of frames that are delayed `late_s` longer, so that others overtake them
     late_s     seconds
-    hold_s     all frames of the next so many seconds are held, and sent in order when the time is over
+    hold_s     all frames are held until this number of seconds is over, then sent in order
     seed       of the random decisions from then on
 """
 import fcntl

@@ -29,7 +29,7 @@ PRINTS_TO = ("fprintf", "vfprintf", "fputs", "fputc", "putc", "fflush")  # if th
 PRINTS_CXX = ("print", "println", "vprint")                              # of fmt and std
 STREAMS = ("cout", "cerr", "clog")
 
-Token = namedtuple("Token", "begin first_line last_line text")  # begin: bytes from the begin of the file
+Token = namedtuple("Token", "begin first_line last_line text")  # begin: offset in the file, in bytes
 
 
 class NoParser(Exception):

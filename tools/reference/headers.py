@@ -30,7 +30,7 @@ class Item:
     kind: str
     comment: str
     inherited: str = ""  # if it has no comment: that of the item before
-    code: list = field(default_factory=list)   # declarations as they are shown, "" between those apart
+    code: list = field(default_factory=list)   # declarations as they are shown, "" between groups
     names: list = field(default_factory=list)  # functions, types and macros that it declares
     signatures: dict = field(default_factory=dict)  # of each function in names, on one line
 
@@ -177,7 +177,7 @@ class Reader:
     def add(self, kind, code, names):
         names = [name for name in names if not MACHINERY.fullmatch(name)]
         is_body = kind == "functions" and any(names[:1] == [name] for item in self.items for name in item.signatures)
-        if not names or is_body:  # of a function that was declared above, with its comment
+        if not names or is_body:  # the function was declared above, with its comment
             return
         item = self.items[-1] if self.items else None
         is_next = item is not None and item.kind != "text" and (

@@ -256,9 +256,9 @@ def function_page(header, item, version, meanings):
 
 def knobs_page(knobs, version):
     page = Page("sennit-knobs", 7, version, ["sennit-knobs"], "settings that Sennit reads from the environment")
-    page.section("DESCRIPTION", filled("Every one is read when a rank starts, from the environment, else from the file "
-                                       "/etc/sennit.conf. sennit info --knobs prints what is in force and where it comes from. "
-                                       "A variable SENNIT_... that is none of these gives a warning."))
+    page.section("DESCRIPTION", filled("A rank reads these settings when it starts: from the environment, else from the file "
+                                       "/etc/sennit.conf, else the default. sennit info --knobs shows each value and its source. "
+                                       "Any other name that begins with SENNIT_ causes a warning."))
     lines = []
     for name, kind, default, unit, text in knobs:
         facts = f"{kind}, in {unit}" if unit else kind
@@ -281,7 +281,7 @@ def openshmem_page(version):
         "because other libraries have programs of these names: put that folder first in PATH."))
     lines = []
     for name, text in (("-show", "prints the command of oshcc and does not run it; anywhere among the options; also -showme"),
-                       ("-showme:compile, -showme:link", "prints what oshcc adds when it compiles, or links"),
+                       ("-showme:compile, -showme:link", "prints the options that oshcc adds when it compiles, or links"),
                        ("-showme:command, -showme:incdirs, -showme:libdirs, -showme:libs, -showme:version, -showme:help",
                         "prints this part, as Open MPI's wrappers do")):
         lines += [".TP", rf"\fB{escaped(name)}\fP", escaped(text)]

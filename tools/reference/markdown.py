@@ -15,8 +15,8 @@ MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\w+(?:\(\)|\.h\b)?|(?<!\w)_nbi?\b|"
                   r"(?<![\w.])\w+\.h\b|\*\w+\b|\b[a-z]+_[a-z_]+\b|\{0(?:, 0)?\}|\b[a-z]+\[[^\]\n]+\]")
 ERRORS = re.compile(r"(?:^|\s+)(Errors(?: [a-z]+)*:\s)(?=\S)")
-# In links, these types stand for all types of a family of functions.
 MANY_COMMANDS = 4  # with so many subcommands, all share one table of options
+# In a large family of functions, links do not lead to these types.
 OTHER_TYPES = re.compile(r"_(?:i32|u32|u64|f32)(?:_|$)")
 
 
@@ -128,9 +128,9 @@ def header_page(header, places):
 
 def fortran_page(headers):
     out = [MADE.format("the headers and the Fortran modules"), "# Calls in Fortran\n",
-           "What the calls do is said in the pages of the headers; how types are translated in [Fortran](fortran.md#the-rules). "
-           "`stat` is `integer(c_int), optional, intent(out)`. An argument that is not declared is declared in the last call above "
-           "that has it.\n",
+           "The pages of the headers describe the calls; [Fortran](fortran.md#the-rules) has the rules for types. "
+           "`stat` is `integer(c_int), optional, intent(out)`. If an argument is not declared, the declaration in the last call above "
+           "with this argument holds.\n",
            "The headers with `sennit_` in their names have modules of these names; handles may also be integers of the MPI's kind. "
            "All others are in `sennit`.\n"]
     for header in headers:
@@ -273,7 +273,7 @@ def reference_page(headers, places):
     """The page that leads to all the others."""
     out = [MADE.format("the headers"), "# Reference\n", "[Commands](commands/sennit.md), [knobs](knobs.md).\n", "## Headers\n",
             "The same calls in Fortran: [signatures](fortran-calls.md).\n",
-            "`sennit/sennit.h` includes all of them but those with `sennit_` in their names, and `sennit/version.h` with the version as "
+            "`sennit/sennit.h` includes all headers without `sennit_` in their names, and `sennit/version.h`, which has the version as "
             "numbers.\n", "| header | |", "|---|---|"]
     for header in headers:
         page = header.name.removesuffix(".h") + ".md"
