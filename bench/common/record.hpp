@@ -1,5 +1,5 @@
-// One result of a benchmark, and its line of JSON, which the measuring programs send to `sennit
-// bench`, and --json shows to the user.
+// One result of a benchmark, and its line of JSON. The measuring programs send the line to `sennit
+// bench`, and --json shows it to the user.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sennit::bench {
 
-// Private memory of the process of an idle rank.
+// Memory of the process of an idle rank.
 struct MemoryUse {
     Summary private_bytes;
     double pss_bytes =
@@ -19,8 +19,8 @@ struct MemoryUse {
 };
 
 struct Record {
-    std::string bench;    // pingpong, put, get, barrier, start, memory
-    std::string subject;  // raw-*, sennit-*, openmpi-*, mpich-*, openshmem-*
+    std::string bench;    // pingpong, put, start, memory and so on
+    std::string subject;  // raw-*, sennit-*, openmpi-*, hand-* and so on
     std::string job;      // launcher of the ranks: sennit, openmpi, mpich, openshmem
     std::uint64_t bytes = 0;
     int ranks = 0;
@@ -37,7 +37,7 @@ struct Record {
     double ratio_high = 0.0;
 };
 
-// The ranks that measure, and their machine.
+// The ranks of a measuring job, and the library that is measured.
 struct JobNote {
     std::string job;
     std::string library;  // the version of the measured library

@@ -24,7 +24,7 @@ struct Interval95 {
     double low = 0.0;
     double high = 0.0;
 };
-// Needs at least one sample. With few samples the interval has all of them.
+// Needs at least one sample. With few samples the interval spans all of them.
 Interval95 median_interval(std::vector<double> samples);
 
 // Throws std::invalid_argument if there is no sample or one is not finite: an empty summary would

@@ -3,8 +3,8 @@
 
 Each argument is a whole command, launcher included, that runs speed.c compiled with that library; words after the program
 are the cases to measure, and words after a minus the cases to leave out. Jobs take turns: a round is one job of each. A row
-has the medians over the rounds, and for each of the others the median of the rounds' ratios theirs/ours, with the least and
-the most. A job that hangs is ended, and the values that it measured before are used. --json writes all values of all
+has the median of each library over the rounds, and for each of THEIRS the median, least and most of the rounds' ratios
+theirs/ours. A job that hangs is ended, and the values that it measured before are used. --json writes all values of all
 rounds, as lines of JSON, from which page.py makes the page of results.
 
     build/bin/openshmem/oshcc -O2 -std=gnu11 bench/openshmem/{speed,teams}.c -o ours
@@ -84,16 +84,16 @@ def print_table(rows, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--jobs", type=int, default=7, help="of each library")
-    parser.add_argument("--limit", type=int, default=60, help="seconds of a job, which is then ended")
-    parser.add_argument("--names", help="of the libraries, with commas between: ours,theirs")
-    parser.add_argument("--json", help="file that takes all values")
+    parser.add_argument("--limit", type=int, default=60, help="seconds after which a job is ended")
+    parser.add_argument("--names", help="names of the libraries, with commas: ours,theirs")
+    parser.add_argument("--json", help="file to write all values to")
     parser.add_argument("--note", action="append", default=[],
-                        help="for the head of that file: name=text, of a library's version and settings")
+                        help="for the first line of that file: NAME=TEXT, the version and settings of a library")
     parser.add_argument("commands", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     commands = commands_of(options.commands)
     if len(commands) < 2 or not all(commands):
-        parser.error("commands with -- between them are wanted, two or more")
+        parser.error("give two or more commands, with -- between them")
     names = options.names.split(",") if options.names else ["ours", *(f"theirs{i or ''}" for i in range(len(commands) - 1))]
     if len(names) != len(commands):
         parser.error(f"{len(names)} names for {len(commands)} commands")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the page of results from the measurements of compare.py: python3 bench/openshmem/page.py [--check] [FOLDER]
 
-Writes FOLDER/README.md (docs/results/openshmem) from pair.jsonl (2 PEs), exchange.jsonl (there and back
+Writes FOLDER/README.md (docs/results/openshmem) from pair.jsonl (2 PEs), exchange.jsonl (round trips
 between 2 PEs, in more jobs) and crowd.jsonl (more PEs than processors). With
---check it compares instead, exit status 1 if they differ. Figures are computed; reasons are written here.
+--check it compares the page instead; exit status 1 if the page differs. Figures are computed; reasons are written here.
 """
 import math
 import os
@@ -18,9 +18,9 @@ from runs import read_lines
 PAIR, EXCHANGE, CROWD = "pair.jsonl", "exchange.jsonl", "crowd.jsonl"
 OURS = "sennit"
 NAMES = {OURS: "Sennit", "openmpi": "Open MPI", "openmpi-basic": "Open MPI, scoll basic", "sos": "SOS", "sos-collective": "SOS"}
-MAIN_NAMES = (OURS, "openmpi", "sos")  # the others have the same command with a setting or with other cases
+MAIN_NAMES = (OURS, "openmpi", "sos")  # the other names run the same command with a setting or with other cases
 SHOWN_BYTES = (8, 4096, 1 << 20)  # the files have more sizes
-NOT_SHOWN = ("inc", "fetch", "set", "swap", "put_nbi", "team_fcollect", "team_alltoall", "team_max")  # close to others, in the files
+NOT_SHOWN = ("inc", "fetch", "set", "swap", "put_nbi", "team_fcollect", "team_alltoall", "team_max")  # like other cases; the files have them
 # Groups of cases: on one word, by size, collective.
 WORDS = ("p", "g", "p_wait", "fetch_add", "add", "inc", "fetch", "set", "swap", "compare_swap", "p_static", "fetch_add_static")
 ONE_WORD = (*WORDS, "bare_store", "bare_fetch_add")
@@ -41,7 +41,7 @@ def least_of(values):
 
 
 def against_better(row):
-    """(name, [ratio of each round]) of the other library with the lower median, or None if no other library has a value."""
+    """(name, [ratio of each round]) of the other library with the lowest median, or None if no other library has a value."""
     found = [(middle(row[name]), name) for name in NAMES if name != OURS and name in row]
     if OURS not in row or not found:
         return None

@@ -21,7 +21,7 @@
 enum {
     kBatches = 15,
     kMost = 1 << 20,
-    kMostOfOne = 4 << 20, /* in a transfer between two */
+    kMostOfOne = 4 << 20, /* bytes of a transfer between two PEs */
     kBurst = 256,
     kSyncWords = 512,
     kLine = 128

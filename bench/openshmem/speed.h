@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 extern int me, pes;
-extern char *there, *here; /* symmetric, of 1 MiB for each PE */
+extern char *there, *here; /* symmetric: 1 MiB for each PE, at least 4 MiB */
 extern size_t bytes;       /* of the measured case */
 extern long rounds;        /* of exchanges, in all batches */
 extern uint64_t *signal_word;

@@ -12,7 +12,7 @@ NOT_MEASURED = "not measured"
 
 
 def ratios(figures, over, under, x=None):
-    """Ratios of the medians of series with this prefix to the fastest series with the prefix `under`, for each job and size."""
+    """For each job and size: the fastest series that `over` accepts, divided by the fastest series with the prefix `under`."""
     found = []
     for job, size in sorted({(one["job"], one["x"]) for one in figures if x is None or one["x"] == x}):
         here = [one for one in figures if (one["job"], one["x"]) == (job, size)]
@@ -110,7 +110,7 @@ def of_table_1(figures):
 
 
 def near_and_far(figures):
-    """Figure 1: cores differ by distance."""
+    """Figure 1: bandwidth depends on the distance of the cores."""
     found = [one for one in figures if "cores" in one and one["series"] == "mapped" and one["cores"][0] != one["cores"][1]]
     return [(f"mapped memory, one pair of cores at a time, {text_of_bytes(size)}", "NUMA domains differ visibly (figure 1, no numbers)",
              span([one["gb_per_s"] for one in found if one["x"] == size], lambda rate: f"{rate:.1f}") + " GB/s over the pairs")

@@ -1,4 +1,4 @@
-"""Compares two reports, figure by figure. Called by report.py. The rule is that of docs/design/report.md."""
+"""Compares two reports, figure by figure. Called by report.py. docs/design/report.md describes the rule."""
 import parts
 
 KEY = ("part", "group", "series", "job", "ranks", "x")

@@ -19,8 +19,8 @@ class Part:
     full: tuple
     seconds: int       # time of quick on 2 processors
     paper: str = "No paper measures it."
-    claim: object = None    # figures: the same about this machine
-    answers: object = None  # figures: rows (claim, the paper, here), instead of paper and claim
+    claim: object = None    # function of the figures: a sentence about this machine
+    answers: object = None  # function of the figures: rows (claim, the paper, here); replaces paper and claim
     programs: tuple = ()    # of an application: if one is missing, the part is left out
 
 

@@ -1,6 +1,6 @@
 """Plots and rows of tables of the figures of a part, for the page of a report (rendering.py) and for pages of results (results.py).
 
-Every function that draws returns a figure of matplotlib; captions are those of the page.
+Every function that draws returns a figure of matplotlib; the page has the captions.
 """
 import math
 

@@ -64,7 +64,7 @@ class Measuring:
         return [sys.executable, "-B", os.path.join(ROOT, words[0]), *words[1:]] if words[0].endswith(".py") else [self.sennit, *words]
 
     def run(self, command):
-        """(state, reason, lines) of one command, also with the lines before it was ended."""
+        """(state, reason, lines) of one command; if it was ended, the lines that it had printed before."""
         with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "out"), "w+", encoding="utf-8") as out, \
                 open(os.path.join(folder, "errors"), "w+", encoding="utf-8") as errors:
             with subprocess.Popen(self.words(command, folder), stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True) as process:

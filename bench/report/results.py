@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures and writes the pages of results of the kernels and of the map, by the parts of `sennit report`.
 
-    python3 bench/report/results.py kernels|map --measure FILE ...    # runs the command of these files (all: of each) and writes them
+    python3 bench/report/results.py kernels|map --measure FILE ...    # runs the command of each FILE (all: every file), writes it
     python3 bench/report/results.py kernels|map [--plots]           # writes README.md from the files; --plots draws, too
     python3 bench/report/results.py kernels|map --check             # compares README.md instead, exit status 1 if it differs
 
-FOLDER is docs/results/NAME. A file has a line with command, machine and date, then the lines of the command. --plots needs matplotlib.
+The files are in docs/results/NAME. A file has a line with command, machine and date, then the lines of the command. --plots needs matplotlib.
 """
 import argparse
 import os
@@ -34,7 +34,7 @@ FILES = {"map": {"map": "map --bytes 1M,100M --bytes-at-once 1M,200M --seconds 1
 
 
 def measure(name, file, folder):
-    """Writes one file; ends the program if the command fails and prints no line."""
+    """Writes one file; ends the program if the command prints no line or takes too long."""
     command = FILES[name][file]
     measuring = report.Measuring(os.path.join(ROOT, "build", "bin", "sennit"), LIMIT_MINUTES)
     head = head_of("", report.shown(command), "--realtime" in command)
@@ -81,7 +81,7 @@ def kernel_table(figures):
 
 
 def claim_table(answers):
-    """A column for each place: (claim; place), the paper, here."""
+    """A table of the claims, with a column for each place that they name."""
     places = list(dict.fromkeys(claim.split("; ")[1] for claim, *_ in answers if "; " in claim))
     if not places:
         return table(["claim", "the paper", "here"], [list(row) for row in answers])
@@ -93,8 +93,8 @@ def claim_table(answers):
 
 
 def map_table(figures):
-    """Words by pair of cores in a sentence, some copies in a table: of the first pair, and of the most transfers at once. The
-    pictures have all."""
+    """A sentence with the time of a word for each pair of cores, and a table of copies: of the first pair, and of the most
+    transfers at once. The pictures have all copies."""
     def measured(one):
         return f"{one['group']}, {text_of_bytes(one['x'])}"
     words = [one for one in figures if not one["x"]]
@@ -164,7 +164,7 @@ def page(name, files):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=FILES)
-    parser.add_argument("--folder", help="docs/results/NAME unless given")
+    parser.add_argument("--folder", help="of the files and the page (docs/results/NAME)")
     parser.add_argument("--measure", nargs="+", metavar="FILE", default=[])
     parser.add_argument("--plots", action="store_true")
     parser.add_argument("--check", action="store_true")

@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (argc > 1 && strcmp(argv[1], "--memory") == 0 && report_memory() != 0) {
-        fprintf(stderr, "sennit-bench-start: could not read what memory it has\n");
+        fprintf(stderr, "sennit-bench-start: could not read its memory use\n");
         return 1;
     }
     return launch_end() != 0;

@@ -165,7 +165,7 @@ def finish(figure, whisker=""):
 
 
 def save(figure, folder, name, whisker=""):
-    """A PNG with a palette, which is a third as large. The octree keeps rare colours, so a covered line keeps its colour in the
+    """A PNG with a palette, which has a third of the size. The octree keeps rare colours, so a covered line keeps its colour in the
     legend."""
     from PIL import Image  # pylint: disable=import-outside-toplevel; matplotlib needs it too
     finish(figure, whisker)

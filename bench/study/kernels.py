@@ -138,7 +138,7 @@ def run(kernel, text):
                         help="sizes of the figure by ranks (%(default)s)")
     parser.add_argument("--ranks", default=joined(kernel.ranks), help="numbers of ranks (%(default)s)")
     parser.add_argument("--iterations", type=int, default=0, help="of a run (0: as many as take --run-seconds)")
-    parser.add_argument("--run-seconds", type=float, default=0.2, help="what a run takes, without its start (%(default)s)")
+    parser.add_argument("--run-seconds", type=float, default=0.2, help="seconds of a run, without its start (%(default)s)")
     parser.add_argument("--limit", type=float, default=20, help="seconds after which a run is given up (%(default)s)")
     parser.add_argument("--budget", type=float, default=2, help="seconds of running for one program and setting (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="few small runs: shows that everything works")

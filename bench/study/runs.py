@@ -53,14 +53,14 @@ def cluster_words(arguments, hosts, mpi, ranks, command):
 
 
 def quiet_words(arguments, ranks):
-    """The words that run a job in the real-time class, round robin: if two ranks begin on one processor, a rank that polls
-    without yielding must not keep the other rank, or their launcher, from it forever. A turn is long, so they are used only with
-    a processor for each rank."""
+    """The words that run a job in the real-time class. Round robin, because two ranks may begin on one processor: a rank that
+    polls without yielding would keep the other rank, or their launcher, from it forever. A turn is long, so there are no words
+    if ranks share processors."""
     return ["chrt", "-r", "10"] if arguments.realtime and ranks <= cores() else []
 
 
 def run_words(words, limit_s, environment=None):
-    """The lines of its output, or None if it took too long. Any other error ends the driver."""
+    """The output lines of a command, or None if it took too long. Any other error ends the driver."""
     try:
         run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                              timeout=limit_s, env={**ENVIRONMENT, **(environment or {})})
@@ -152,7 +152,7 @@ def parser_of(text, out, rounds):
     parser.add_argument("--out", default=os.path.join(ROOT, "docs", "results", out), help="folder of the results")
     parser.add_argument("--rounds", type=int, default=rounds, help=f"runs of each program ({rounds})")
     parser.add_argument("--realtime", action="store_true",
-                        help="runs with no more ranks than processors are of the real-time class (chrt), which keeps "
+                        help="if there is a processor for each rank, run in the real-time class (chrt), which keeps "
                              "other load away")
     return parser
 

@@ -48,7 +48,7 @@ def rows_of(commands):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--only", action="append", choices=RUNS, help="this file alone; several times")
+    parser.add_argument("--only", action="append", choices=RUNS, help="measure this file alone; may be given again")
     parser.add_argument("folder", nargs="?", default=os.path.join(ROOT, "docs", "results", "unr"))
     arguments = parser.parse_args()
     for name in arguments.only or RUNS:

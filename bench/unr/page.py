@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the page of results from the measurements of measure.py: python3 bench/unr/page.py [--check] [--plots] [FOLDER]
 
-Writes FOLDER/README.md (docs/results/unr) from the lines of JSON beside it. With --check it compares instead, exit status 1 if they
-differ; with --plots it also draws the two figures, which needs matplotlib. Figures are computed; texts are written here.
+Writes FOLDER/README.md (docs/results/unr) from the lines of JSON beside it. With --check it compares the page instead, exit status 1 if
+it differs; with --plots it also draws the two figures, which needs matplotlib. Figures are computed; texts are written here.
 """
 import os
 import sys
@@ -133,7 +133,7 @@ def rail_table(rows):
 
 
 def shared_gains(rows, bench, begin="sennit-", key="median_ns"):
-    """[(size, gain in throughput)], by this time of Sennit"""
+    """[(size, gain in throughput)]; `key` names the time of Sennit that is used"""
     gains = []
     for size in sizes_of(bench_of(rows, bench)):
         found = pick(rows, bench=bench, bytes=size)

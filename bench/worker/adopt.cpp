@@ -183,8 +183,8 @@ sennit_region exchange(sennit_region mine, int size) {
 }
 
 // Measures accesses of the owner, then of a peer, each compared with the rank's own private memory.
-// The pages of both are those before adoption: adopted memory whose small pages have become huge is
-// compared with small pages.
+// Both have pages of the same size before adoption. If adoption makes small pages huge, they are
+// still compared with small private pages.
 void run_uses(const Run &run, std::uint64_t bytes, bool huge) {
     const Job &job = run.job;
     const Memory own(bytes, huge);

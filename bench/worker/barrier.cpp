@@ -46,8 +46,8 @@ Subject raw_counter(const Job &job) {
     return {"raw-counter", [=, number = first](std::size_t operations) mutable {
                 return time_batch(operations, [&] {
                     ++number;
-                    // SYNC bench-counter: pairs with the acquire of the last rank; each rank's
-                    // accesses before it arrived.
+                    // SYNC bench-counter: pairs with the acquire of the last rank; accesses before
+                    // this arrival.
                     const auto before = Flag(*arrived).fetch_add(1, std::memory_order_release);
                     if (before + 1 == size * number) {
                         // SYNC bench-counter: pairs with the releases of the earlier ranks.

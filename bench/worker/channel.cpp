@@ -1,7 +1,7 @@
 // Hand-over of a buffer: two ranks pass buffers to each other and back. A buffer is allocated, or
-// is private memory that its owner registered. The writer changes the first and last word in place
-// and the reader reads them. So only the hand-over is measured, without copies, but MPI copies the
-// message. The result is half a round trip; 0 bytes is the flag alone.
+// is private memory that sennit_channel_open() registers. The writer changes the first and last
+// word in place and the reader reads them. So only the hand-over is measured, without copies, but
+// MPI copies the message. The result is half a round trip; 0 bytes is the flag alone.
 #include <sennit/sennit.h>
 
 #include <memory>
@@ -63,7 +63,7 @@ Subject raw(const Job &job, const Pair &pair, std::uint64_t bytes) {
 // An open channel and its memory. Collective.
 class Over {
   public:
-    // `own` lives as long as this.
+    // `own` must live as long as this object.
     Over(int partner, void *own, std::uint64_t bytes) : m_own(static_cast<std::byte *>(own)) {
         const sennit_channel_ends ends{1, &partner, &own, &bytes};
         m_status =

@@ -140,8 +140,8 @@ Subject by_hand(const Job &job, const Collective &what) {
     });
 }
 
-// Two ranks on two nodes. Two places are used in turn: a rank that puts the next block has received
-// one from the other rank, but that rank may not have read this one's last block.
+// Two ranks on two nodes. A rank puts its blocks into two places in turn: the other rank may still
+// read the last block, but has read the one before it.
 Subject by_network(const Job &job, const Collective &what) {
     const auto network = std::make_shared<RawNetwork>(job, 2 * what.bytes, RawNetwork::Use::events);
     const std::size_t bytes = what.bytes;
@@ -155,7 +155,7 @@ Subject by_network(const Job &job, const Collective &what) {
             const bool is_broadcast = kind == CollectiveKind::broadcast;
             const std::byte *from = is_broadcast ? destination : source;
             if (kind == CollectiveKind::alltoall) from += other * bytes;
-            // After a broadcast the other rank answers by one word that it has read the block.
+            // In a broadcast rank 1 puts one word: it has read the previous block.
             network->put_event(from, is_broadcast && own != 0 ? sizeof(double) : bytes, stream);
             network->await_event(stream);
             const std::byte *const come = network->memory() + stream * bytes;

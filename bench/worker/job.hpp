@@ -1,5 +1,5 @@
-// The job of the measuring ranks: their numbers and processors, barriers and averages. One object
-// per process, made by main.
+// The job of the measuring ranks: their numbers and processors, barriers and times. One object
+// per rank, made by main.
 #pragma once
 
 #include <cstddef>

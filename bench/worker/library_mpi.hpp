@@ -13,8 +13,8 @@ namespace sennit::bench {
 
 inline constexpr int kMpiTag = 1;
 
-// Memory that an MPI allocated for one-sided access, open from the start. All ranks free it
-// together, with the last subject that uses it.
+// Memory that an MPI allocated for one-sided access, with an epoch from the start. All ranks free
+// it together, with the last subject that uses it.
 struct Window {
     MPI_Win win = MPI_WIN_NULL;
     std::byte *own = nullptr;

@@ -1,6 +1,6 @@
 // A message and its event by one-sided MPI: a put and a message that reports it, and the three
 // kinds of epochs. All asserts that the standard allows are given. Active epochs have only the two
-// partners. Windows are of the fastest kind: on a node shared ones, except for one subject.
+// partners. Windows are of the fastest kind: on a node shared ones, except for post and start.
 #include <atomic>
 #include <string>
 
@@ -89,7 +89,7 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Messages &messages) {
                     return true;
                 };
                 const auto receive = [&](std::uint64_t trip) {
-                    // In the next epoch this rank puts.
+                    // In the next epoch only this rank puts, so nothing is put into its window.
                     MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, win);
                     return messages.consume_at(window->own(), trip);
                 };
@@ -97,8 +97,8 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Messages &messages) {
             }};
 }
 
-// Epochs of post, start, complete and wait. A rank posts the next epoch when it has read, before it
-// answers. So the start of its partner never waits, which MPI_MODE_NOCHECK asserts.
+// Epochs of post, start, complete and wait. A rank posts the next epoch after it has read the
+// message, before it answers. So its partner's start never waits, as MPI_MODE_NOCHECK asserts.
 class PostedWindow : public PairWindow {
   public:
     PostedWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes)

@@ -14,7 +14,7 @@ namespace sennit::bench {
 namespace {
 
 constexpr std::size_t kLeastRounds = 3;
-// The part of the budget for timed transfers: each has a warm-up transfer and barriers.
+// The part of the budget for timed transfers; the rest is for warm-up transfers and barriers.
 constexpr double kTimed = 0.4;
 
 std::vector<MapTransfer> transfers_in(const nlohmann::json &list) {

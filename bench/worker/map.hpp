@@ -61,7 +61,7 @@ class Budget {
     std::size_t m_cases_left;
 };
 
-// Rank 0 prints them.
+// Rank 0 prints the figure.
 void print_figure(const Job &job, const MapFigure &figure);
 
 // Rank 0 prints that `what` is left out, with the reason.

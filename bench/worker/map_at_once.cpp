@@ -49,7 +49,7 @@ class AtOnce {
     AtOnce(const Run &run, const MapGroup &group, std::uint64_t bytes);
     bool has_ways() const { return !m_sources.empty(); }
     void measure(int transfers, const Limits &limits);
-    // Called when all copies are checked and the memory is not used any more.
+    // Checks all copies, and ends the use of the memory. Collective.
     void leave();
 
   private:

@@ -33,7 +33,7 @@ class Pages {
     std::byte *m_data;
 };
 
-// A memory file of that length.
+// A memory file (memfd) of `bytes` bytes.
 class MemoryFile {
   public:
     explicit MemoryFile(std::uint64_t bytes);

@@ -116,7 +116,7 @@ enum class Reset : std::uint8_t { once_read, once_answered };
 template <Reset kReset>
 Subject by_signal(const char *name, const Run &run, const Pair &pair, const Messages &messages) {
     auto notified = std::make_shared<Notified>(run, pair.partner, messages.bytes);
-    // One message first, so that each wait has a fired signal to reset.
+    // One message first, so that the signal has fired before each reset.
     if (kReset == Reset::once_answered) notified->pass_one(messages);
     return {name, [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const sennit_peer_block there = notified->there();

@@ -7,7 +7,7 @@
 //
 // A computation takes as long as a message by one rail alone, or a random time from a normal
 // distribution around that. If ranks share cores it is a sleep, else a spin. Meanwhile the program
-// may poll the bare provider's rail, which nothing else polls.
+// polls the bare provider's rail, because nothing else does.
 #include <sennit/sennit.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Flags that two ranks send to and fro, and the copies for them. All subjects share this code, so
-// that they differ only in the transfer. Also the clock.
+// Flags that two ranks send back and forth, and the copies of messages. All subjects share
+// this code, so that they differ only in the transfer. Also the clock.
 #pragma once
 
 #include <sched.h>
