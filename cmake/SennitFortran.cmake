@@ -13,7 +13,7 @@ function(sennit_fortran_program target)
         Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/modules/${target}")
 endfunction()
 
-# Sets the command line of the MPI's Fortran wrapper, which is in the folder of the C wrapper; empty if there is none.
+# Sets `out` to the command line of the MPI's Fortran wrapper, beside its launcher or in PATH; empty if there is none.
 function(sennit_fortran_wrapper out mpi)
     set(${out} "" PARENT_SCOPE)
     string(TOUPPER "${mpi}" upper)

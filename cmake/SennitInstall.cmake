@@ -17,7 +17,7 @@ set(SENNIT_BUILT_PACKAGE "${SENNIT_BUILT_PREFIX}/lib/cmake/sennit")
 # Components of find_package. To add one, call sennit_install_component().
 set(SENNIT_COMPONENTS "")
 
-# Exports `target` as sennit::NAME in component `name` of find_package.
+# Makes the export set sennit-NAME-targets component `name` of find_package, in the component `package` of the installation.
 function(sennit_install_component name package)
     install(EXPORT sennit-${name}-targets NAMESPACE sennit::
         DESTINATION "${SENNIT_PACKAGE_DIR}" COMPONENT ${package})
@@ -136,8 +136,8 @@ install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPO
     FILES_MATCHING PATTERN "*.h")
 install(FILES "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/version.h"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit" COMPONENT development)
-# Documents keep their relative places, so their links work. Pages of results are installed with their pictures and data files;
-# of the applications only the pages and the settings shown there, without sources. Links to headers lead to pages that Python makes
+# Documents keep their relative places, so their links work. Pages of results are installed with their pictures and data files,
+# pages of applications with the settings shown there but without sources. Links to headers lead to pages that Python makes
 # from the headers, or without Python to copies of the headers.
 file(GLOB_RECURSE documents RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/apps/*.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
@@ -178,7 +178,7 @@ endforeach()
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.f90")
 
-# The module file finds the prefix from its own location. The completion is that of the command line.
+# The module file finds the prefix from its own location. The completion is installed with the command line.
 set(module_dir "${CMAKE_INSTALL_DATADIR}/sennit/modulefiles/sennit")
 cmake_path(ABSOLUTE_PATH module_dir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE module_place)
 file(RELATIVE_PATH SENNIT_MODULE_PREFIX "${module_place}" "${CMAKE_INSTALL_PREFIX}")

@@ -39,7 +39,7 @@ foreach(switch BUILD_PROGRAMS BUILD_TESTS ADOPTION WERROR ASSERTIONS SHORT_BUILD
     sennit_check_switch(SENNIT_${switch} ON OFF)
 endforeach()
 
-# Sources of a folder may define equal names of their own. The functions below compile only suitable sources together.
+# Sources of a folder may define the same local names. The functions below compile only suitable sources together.
 if(CMAKE_UNITY_BUILD)
     message(STATUS "Sennit: CMAKE_UNITY_BUILD is ignored; SENNIT_SHORT_BUILD and SENNIT_FOLDERS_TOGETHER join what can be joined")
     set(CMAKE_UNITY_BUILD OFF)
@@ -191,8 +191,8 @@ function(sennit_internal_archive target)
     set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/internal")
 endfunction()
 
-# A large header included by every source takes most of the compilation. Sources that are compiled together must not define equal
-# names of their own; those that do are listed after ALONE. MOST limits how many are compiled together.
+# A large header included by every source takes most of the compilation. Sources that are compiled together must not define the
+# same local names; sources that do are listed after ALONE. MOST limits how many are compiled together.
 function(sennit_compile_together target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MOST" "ALONE")
     if(SENNIT_SHORT_BUILD)
@@ -205,7 +205,7 @@ function(sennit_compile_together target)
 endfunction()
 
 # The same for a library: one translation unit for each folder. Sources with the property SKIP_UNITY_BUILD_INCLUSION stay
-# separate, because they define equal names differently.
+# separate, because they define the same names differently.
 function(sennit_compile_folders_together target)
     if(NOT SENNIT_SHORT_BUILD)
         return()
@@ -220,7 +220,7 @@ function(sennit_compile_folders_together target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endfunction()
 
-# Without a compiler launcher: compiler caches do not see the contents of precompiled headers.
+# Not with a compiler launcher: compiler caches do not see the contents of precompiled headers.
 set(SENNIT_COMPILES_FIRST OFF)
 if(SENNIT_SHORT_BUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(SENNIT_COMPILES_FIRST ON)

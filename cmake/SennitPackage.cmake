@@ -13,7 +13,7 @@ if(NOT PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
     return()
 endif()
 set(SENNIT_PACKAGE_MAINTAINER "The Sennit developers <sennit@localhost>" CACHE STRING
-    "Name and address of who makes the packages")
+    "Name and address of the maintainer of the packages")
 if(NOT SENNIT_PACKAGE_MAINTAINER MATCHES "^[^<>]*[^<> ] <[^<>@ ]+@[^<>@ ]+>$")
     message(FATAL_ERROR "SENNIT_PACKAGE_MAINTAINER must be \"Name <address>\", such as \"Some One <some@one.example>\", not "
         "\"${SENNIT_PACKAGE_MAINTAINER}\"")

@@ -39,6 +39,6 @@ if(SENNIT_MISSING)
     if(SENNIT_BUILD_PROGRAMS)
         string(APPEND ways "\n  the library alone: -DSENNIT_BUILD_TESTS=OFF -DSENNIT_BUILD_PROGRAMS=OFF")
     endif()
-    message(FATAL_ERROR "Missing are, as Debian calls them: ${missing}\n"
+    message(FATAL_ERROR "Packages are missing (Debian's names): ${missing}\n"
         "  on Debian:         apt-get install ${missing}${ways}")
 endif()

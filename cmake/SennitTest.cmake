@@ -3,8 +3,8 @@
 #   full     `.ci/run` runs quick and full, in the release, asan and tsan trees
 #   long     `make test-long` alone
 # Tests of the network also have the label `network`, for `ctest -L network`. Under the address sanitizer `full network` is `long`,
-# because the quick ones make the same calls. The label `asan` marks the exceptions: tests that read bytes of others, combine all
-# modes, or use memory in ways that no quick test does.
+# because the quick ones make the same calls. The label `asan` marks the exceptions: tests that receive bytes of strangers, combine
+# all modes, or use memory in ways that no quick test does.
 # Every test has a timeout. If the machine lacks something, the test names it and exits with 77.
 #
 #   sennit_add_unit_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
@@ -33,8 +33,8 @@ find_package(GTest REQUIRED)
 
 set(SENNIT_TEST_SKIPPED 77)
 set(SENNIT_TEST_LABEL quick)
-# Words before the command of every test program: the sanitizer's settings, and for programs of another processor the emulator,
-# also for programs that the launcher starts.
+# SENNIT_TEST_PREFIX precedes the command of a test: the sanitizer's settings, or the emulator for another processor.
+# SENNIT_TEST_EMULATOR also precedes the programs that the launcher starts.
 set(SENNIT_TEST_EMULATOR "")
 if(CMAKE_CROSSCOMPILING)
     set(SENNIT_TEST_EMULATOR ${CMAKE_CROSSCOMPILING_EMULATOR})
@@ -72,8 +72,8 @@ elseif(SENNIT_SANITIZE MATCHES "address")
         "LSAN_OPTIONS=${options}")
 endif()
 
-# The launcher of the tests' ranks: this tree's program, or an existing one. Sanitizers find little in the launcher, and building
-# it takes a third of the time that `make test` has for their trees.
+# The launcher of the tests' ranks: this tree's program, or an existing one. Sanitizers find little in the launcher, and their
+# trees build faster without it.
 set(SENNIT_TEST_LAUNCHER "" CACHE FILEPATH "The program `sennit` that starts the ranks of tests; empty: the one of this tree")
 set(SENNIT_RUN $<TARGET_FILE:sennit_cli>)
 if(EXISTS "${SENNIT_TEST_LAUNCHER}")
@@ -124,8 +124,8 @@ function(sennit_test_needs labels)
     endforeach()
 endfunction()
 
-# Sets `out` to the labels of a test with `ranks` ranks, one of several numbers `all`. In sanitizer trees most numbers are `long`: the
-# thread sanitizer sees one process, so two ranks are enough; for the address sanitizer two and three are, and tests of ranks in one
+# Sets `out` to the labels of a test with `ranks` ranks, one of several numbers `all`. In sanitizer trees most numbers are `long`. The
+# thread sanitizer sees one process, so 2 ranks are enough. For the address sanitizer 2 and 3 are enough, and tests of ranks in one
 # process have more.
 function(sennit_test_labels_for_ranks out labels ranks all)
     set(${out} ${labels} PARENT_SCOPE)
@@ -271,7 +271,7 @@ foreach(label quick full long)
     add_dependencies(sennit_tests_${label} sennit_leftovers)
 endforeach()
 
-# Sets `out` to the words before a command whose test fails if processes, files or sockets remain. `kind` is sennit
+# Sets `out` to words before a command: with them its test fails if processes, files or sockets remain. `kind` is sennit
 # or mpi; the command is ended after `timeout` seconds.
 function(sennit_test_watch out kind timeout)
     # The watch makes system calls that emulators do not have.

@@ -51,7 +51,7 @@ class Sennit(CMakePackage):
 
     requires("platform=linux", msg="Sennit needs memfd, futex and pidfd")
     requires("^[virtuals=mpi] openmpi", "^[virtuals=mpi] mpich", policy="one_of", when="+mpi",
-             msg="sennit bench starts programs of Open MPI and of MPICH")
+             msg="sennit bench compares only with Open MPI and MPICH")
     conflicts("%gcc@:11", msg="Sennit is C++20, tried with GCC 12")
 
     build_targets = ["sennit_installed"]
@@ -79,7 +79,7 @@ class Sennit(CMakePackage):
         return arguments
 
     def test_ring(self):
-        """an example is compiled against what was installed, and its ranks meet"""
+        """an example is compiled against the installation, and its ranks meet"""
         example = find_required_file(self.prefix.share, "ring.c", recursive=True)
         libraries = self.spec["sennit"].libs.directories[0]
         compiler = Executable(self.compiler.cc)  # Spack's compiler of the build; $CC is not set here
