@@ -419,15 +419,16 @@ class Keeper:
     # The loop.
 
     def take_order(self, link):
-        text, files, _, _ = socket.recv_fds(link, 1 << 20, 3)
-        # An order ends with its line; 1 MiB is far above the longest one.
-        while text and not text.endswith(b"\n"):
-            part = link.recv(1 << 20)
-            text = text + part if part else b""
-        if not text:
-            link.close()
-            return
+        text, files = b"", []
         try:
+            text, files, _, _ = socket.recv_fds(link, 1 << 20, 3)
+            # An order ends with its line; 1 MiB is far above the longest one.
+            while text and not text.endswith(b"\n"):
+                part = link.recv(1 << 20)
+                text = text + part if part else b""
+            if not text:
+                link.close()
+                return
             fields = json.loads(text)
             if fields["do"] == "exec":
                 process = self.start(self.host_of(fields), fields["command"], fields["folder"], files or None,

@@ -70,7 +70,7 @@ def print_table(rows, names):
     for row in rows:
         if ours not in row or not any(name in row for name in others):
             continue
-        line = f"{row['case']:16} {row['bytes']:8} {statistics.median(filter(None, row[ours])):14.1f}"
+        line = f"{row['case']:16} {row['bytes']:8} {statistics.median(value for value in row[ours] if value is not None):14.1f}"
         for name in others:
             found = ratios(row, name, ours) if name in row else []
             if not found:

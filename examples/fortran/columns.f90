@@ -45,7 +45,7 @@ program columns
     call must_be(is_same(matrix(rows - 1, j), expected(right, j, 1)), "the right halo is the right rank's edge")
     call must_be(is_same(matrix(1, j), expected(rank, j, 1)), 'the inner rows are as they were')
   end do
-  if (rank == 0) print '(i0,a,i0,a)', size, ' ranks exchanged columns of ', long, ' rows'
+  if (rank == 0) print '(i0,a,i0,a)', size, ' ranks exchanged rows of ', long, ' elements'
 
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! no rank uses the region any more
   call sennit_deregister(mine)
