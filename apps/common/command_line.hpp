@@ -1,4 +1,4 @@
-// The options of an application: a table of names, places and bounds, read from the command line.
+// The options of an application: names, variables and bounds, read from the command line.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ class App;
 
 namespace apps {
 
-// Add options first, then call parse(): it sets the variables of the options, whose values before
-// are the defaults. If an option is given twice, the last value counts.
+// Add options first, then call parse(). It sets the variables of the given options; the others keep
+// their values, which are the defaults. If an option is given twice, the last value counts.
 class CommandLine {
   public:
     CommandLine(const std::string &program, const std::string &about);

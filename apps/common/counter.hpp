@@ -1,6 +1,5 @@
-// A counter by which two ranks, or threads, pass something on through memory that both load and
-// store: the code that a program without channels writes by hand. It has one writer, which only
-// adds.
+// A counter with which a rank or thread tells another that data in memory of both is ready: the
+// code that a program without channels writes by hand. A counter has one writer, which only adds.
 #pragma once
 
 #include "cpu.hpp"
@@ -19,14 +18,14 @@ class Counter {
     void add_one() {
         // relaxed: this rank alone writes it.
         const std::int64_t now = count_.load(std::memory_order_relaxed) + 1;
-        // SYNC counter-by-hand: pairs with the acquire in wait_for(); what was done before it.
+        // SYNC counter-by-hand: pairs with the acquire in wait_for(); publishes earlier stores.
         count_.store(now, std::memory_order_release);
     }
     // Polls. In a long wait it yields the processor now and then: there may be more ranks than
     // processors.
     void wait_for(std::int64_t count) const {
         for (unsigned turn = 1;; ++turn) {
-            // SYNC counter-by-hand: pairs with the release in add_one(); what is done after it.
+            // SYNC counter-by-hand: pairs with the release in add_one(); what it published.
             if (count_.load(std::memory_order_acquire) >= count) return;
             if (turn % kTurnsBeforeYield == 0) {
                 sched_yield();

@@ -72,7 +72,7 @@ Decomposition::Decomposition(const Triple &cells, const Triple &ranks_grid, int 
                                       kAxisNames[axis], cells[axis]));
         }
     }
-    // Each factor is at most `ranks` when the product is right, so nothing overflows unnoticed.
+    // A factor above `ranks` is refused before the product is computed, which could overflow.
     if (grid_[0] > ranks || grid_[1] > ranks || grid_[2] > ranks ||
         grid_[0] * grid_[1] * grid_[2] != ranks) {
         throw Failure(fmt::format("a grid of {} ranks was asked for, but there are {} ranks",

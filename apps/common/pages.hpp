@@ -1,5 +1,5 @@
-// Memory from the heap for an application's fields: whole pages, so that sharing it shares no other
-// data on the first and last page.
+// Memory from the heap for an application's fields. It fills whole pages, so no other data lies on
+// the pages that are shared.
 #pragma once
 
 #include <cstddef>

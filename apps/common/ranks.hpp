@@ -1,6 +1,6 @@
 // The operations of an application's ranks other than exchanging cells, for any library. One
-// implementation for each library: sennit_ranks.hpp, mpi_ranks.hpp, and OneRank for programs
-// without ranks.
+// implementation for each library: sennit_ranks.hpp, mpi_ranks.hpp, shmem_ranks.hpp; and OneRank
+// for programs without ranks.
 //
 // Calls are collective unless said otherwise. Errors are Failures; an error that some ranks may not
 // see is Lost.

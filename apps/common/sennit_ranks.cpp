@@ -19,7 +19,7 @@ SennitRanks::SennitRanks() {
     check(sennit_init(nullptr));
 }
 
-// Not on a rank that throws: the others may wait for it, and its message must come first.
+// Not on a rank that throws: finalize waits for the others, and the error is printed after it.
 SennitRanks::~SennitRanks() {
     if (std::uncaught_exceptions() == 0) (void)sennit_finalize();
 }

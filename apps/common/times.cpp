@@ -9,7 +9,7 @@ namespace {
 constexpr int kClassBits = 8;
 constexpr std::uint64_t kClasses = std::uint64_t{1} << kClassBits;
 
-// Below 2 * kClasses every nanosecond has its class; above, the leading kClassBits + 1 bits choose.
+// Below 2 * kClasses each value has its own class; above, its kClassBits + 1 leading bits choose.
 std::size_t class_of(std::uint64_t ns) {
     const int shift = std::max(0, static_cast<int>(std::bit_width(ns)) - kClassBits - 1);
     return static_cast<std::size_t>(shift) * kClasses + (ns >> shift);

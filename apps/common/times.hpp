@@ -1,4 +1,4 @@
-// A rank's time: totals, and the median of a step, which a step with an interruption does not move.
+// A rank's time: totals, and the median of a step, which a few interrupted steps do not change.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ inline std::int64_t elapsed_ns(Clock::time_point from, Clock::time_point to) {
 }
 
 // Counts durations in classes 1/256 of an octave wide, so a median is exact to 0.2 % for any number
-// of steps at a fixed size.
+// of steps. The memory that this needs does not grow with the steps.
 class Histogram {
   public:
     Histogram();
@@ -38,15 +38,15 @@ struct Phase {
     }
 };
 
-// The time of `iterations` that are done in some batches, one after another: of all of them, and of
-// one iteration in the median batch, which a few interruptions do not move.
+// The time of iterations that are done in batches, one batch after another: of all iterations, and
+// of one iteration in the median batch, which a few interruptions do not change.
 struct BatchTimes {
     std::int64_t total_ns = 0;
     double median_iteration_ns = 0;
 };
 BatchTimes time_batches(std::int64_t iterations, const std::function<void(std::int64_t)> &work);
 
-// The middle value; of an even number of values the mean of the middle two; of no values 0.
+// The middle value; for an even number of values the mean of the middle two; 0 without values.
 double median_of(std::vector<double> values);
 
 }  // namespace apps

@@ -4,12 +4,12 @@
     python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--realtime] [--lines FILE]
     python3 apps/flow/compare.py --cluster tools/cluster --hosts 2 --rails 1 [--rate 400mbit] ...
 
-Each rank has its own processor, and each host of --cluster gets its share of them; with several --threads ranks are not bound.
-Microseconds of a step: medians over runs of the median step, the mean of all ranks.
+Each rank has its own processor; ranks with several --threads are not bound. With --cluster each host has a share of the processors.
+Times are microseconds of a step: the mean of all ranks' median steps in a run, and of that the median over the runs.
 The last columns are MPI's time over Sennit's: the median of the ratios of consecutive runs, and in parentheses the least and the
 most.
---lines adds a line of JSON for each run to a file. With --cluster the ranks are on hosts made of namespaces. Fields that differ end
-it with an error.
+--lines adds a line of JSON for each run to a file. With --cluster the ranks are on hosts made of namespaces. If fields differ, the
+program ends with an error.
 """
 import argparse
 import json
@@ -43,7 +43,7 @@ def start_words(arguments, mpi, program):
         return [*words[:before_n], *(BIND[mpi] if arguments.threads == "1" else FREE[mpi]), *words[before_n:]]
     knobs = [f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
     knobs += [f"SENNIT_PROGRESS={arguments.progress}"] if arguments.progress else []
-    # The MPIs take the hosts' slots for processors, so they do not see that ranks share a processor.
+    # The MPIs count the hosts' slots as processors, so they do not see that ranks share a processor.
     knobs += [f"{name}={value}" for name, value in runs.yielding(arguments.ranks).items()]
     return runs.cluster_words(arguments, arguments.hosts, mpi, arguments.ranks, ["env", *knobs, words[-1]])
 
@@ -98,11 +98,11 @@ def main():
     parser.add_argument("--cluster", help="the tool tools/cluster")
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--rails", type=int, default=1)
-    parser.add_argument("--rate", help="of each rail and direction, such as 400mbit")
+    parser.add_argument("--rate", help="rate of each rail and direction, such as 400mbit")
     parser.add_argument("--paths", help="with --cluster: the knob SENNIT_PATHS, with %% for ;")
     parser.add_argument("--progress", help="with --cluster: the knob SENNIT_PROGRESS")
-    parser.add_argument("--threads", default="1", help="of each rank; with fewer processors set OMP_WAIT_POLICY=passive")
-    parser.add_argument("--pieces", default="0", help="of the pipeline")
+    parser.add_argument("--threads", default="1", help="threads of each rank; with fewer processors set OMP_WAIT_POLICY=passive")
+    parser.add_argument("--pieces", default="0", help="pieces of the pipeline; 0: chosen")
     parser.add_argument("--realtime", action="store_true", help="in the real-time class, away from other load of the machine")
     arguments = parser.parse_args()
     arguments.grid = arguments.grid.split(",")

@@ -15,14 +15,14 @@ inline double between(const double *q, Count s) {
     return 0.5625 * (q[0] + q[s]) - 0.0625 * (q[-s] + q[2 * s]);
 }
 
-// The difference of values at centres, at the face above the centre.
+// From values at centres: the difference at the face above the centre.
 template <int Order>
 inline double gradient(const double *q, Count s, double per_h) {
     if constexpr (Order == 2) return per_h * (q[s] - q[0]);
     return per_h * (1.0 / 24) * (27 * (q[s] - q[0]) - (q[2 * s] - q[-s]));
 }
 
-// The difference of values at faces, at the centre below the face.
+// From values at faces: the difference at the centre below the face.
 template <int Order>
 inline double divergence(const double *q, Count s, double per_h) {
     return gradient<Order>(q - s, s, per_h);

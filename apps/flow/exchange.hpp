@@ -39,7 +39,7 @@ struct TridiagonalBuffers {
     double *above = nullptr;  // receives `first` of the rank above
     double *last = nullptr;   // sent to the rank above
     double *below = nullptr;  // receives `last` of the rank below
-    // Numbers for, and from, each rank of the same place in y, one after another.
+    // How many numbers go to and come from each rank with the same place in y, and where they are.
     std::vector<int> counts, places, owned_counts, owned_places;
     double *ends = nullptr, *owned_ends = nullptr;        // sent, received
     double *owned_answers = nullptr, *answers = nullptr;  // and on the way back
@@ -66,7 +66,7 @@ class Exchange : public apps::Ranks {
     // The same for coupled pairs. Not called if there are none.
     virtual void open_coupled(const TridiagonalBuffers &buffers) = 0;
 
-    // Between start and end the program does not use the array.
+    // Until it is finished, no cell that is sent changes, and no cell that is received is used.
     virtual void start_halo(Halo halo) = 0;
     virtual void finish_halo(Halo halo) = 0;
     // From x-pencils to y-pencils and back. Not called if a rank has all of y.

@@ -19,7 +19,7 @@ struct Clocks {
     double time = 0, time_step = 0, gradient = 0;
 };
 
-// The name of a file until it is complete, and its final name. Throws Failure.
+// The name of a file until it is complete, and renaming it to its final name. Throws Failure.
 std::string part_of(const std::string &path);
 void give_name(const char *use, const std::string &path);
 // Throws Failure.
@@ -34,9 +34,9 @@ struct CellPlaces {
 void write_cells(const std::string &path, const Layout &layout, Solver &solver,
                  const CellPlaces &places);
 
-// All calls are collective, and throw Failure on the rank that fails. They run in this order, each
-// in its own together(): so `begin` and `finish` are for rank 0 alone, and `write` is for all
-// ranks.
+// Each call runs in its own together(), and throws Failure on the rank that fails. To write a file,
+// rank 0 calls begin(), then all ranks call write(), then rank 0 calls finish(). All ranks call
+// read().
 class RestartFile {
   public:
     RestartFile(std::string path, const Layout &layout) : path_(std::move(path)), layout_(layout) {}
@@ -44,7 +44,7 @@ class RestartFile {
     void begin(const Clocks &clocks, const std::vector<double> &sums) const;
     void write(Solver &solver) const;
     void finish() const;
-    // Reads an existing file: fills the rank's own cells and as many sums as fit.
+    // Reads an existing file: fills the rank's own cells and `sums`, whose size must be the file's.
     Clocks read(Solver &solver, std::vector<double> &sums) const;
 
   private:

@@ -1,8 +1,8 @@
-// flow with Sennit, pipelined as in the UNR paper's figure 3e: some planes of a pencil, and some
-// pairs of wave numbers of the tridiagonal solver, have their own plans. The thread that has
-// computed a piece puts it directly to its place on the other ranks, and continues with it when the
-// pieces of the others have arrived. Halos are exchanged while inner cells are computed. The rest
-// is as in sennit_calls.hpp.
+// flow with Sennit, pipelined as in the UNR paper's figure 3e. A piece is some planes of a pencil,
+// or some pairs of wave numbers of the tridiagonal solver, and has its own plan. The thread that
+// has computed a piece puts it directly to its place on the other ranks. When the same piece of the
+// other ranks has arrived, the thread continues with it. Halos are exchanged while inner cells are
+// computed. The rest is as in sennit_calls.hpp.
 //
 // A piece of one exchange and the same piece of the exchange that answers it form a pair
 // (README.md), so the proof for whole exchanges holds for each piece by itself.
@@ -76,7 +76,7 @@ Pipelined::~Pipelined() {
     }
 }
 
-// Makes the pieces of two exchanges, each of which tells the other that its data was read.
+// Makes the pieces of two exchanges. Data of one exchange confirms that data of the other was read.
 void Pipelined::make(Leg one, Leg other, Count count, MPI_Comm comm, Events events) {
     static constexpr const char *kNames[] = {"planes to y", "planes to x", "pairs downwards",
                                              "pairs upwards"};

@@ -1,5 +1,5 @@
-// The grid of the whole channel: equal cells along x and y, cells of different heights along z, and
-// differences on it. Owns its heights; made once, the same on every rank.
+// The grid of the whole channel: equal cells along x and y, cells of different heights along z; and
+// the wave numbers of its differences. Owns its heights; made once, the same on every rank.
 #pragma once
 
 #include "layout.hpp"
@@ -56,8 +56,8 @@ class Grid {
     std::vector<double> faces_, heights_, distances_;
 };
 
-// The square of the wave number of the operator divergence of gradient, for wave `number` in a
-// direction with `cells` cells that are `step` apart.
+// The squared wave number of divergence after gradient, for wave `number` in a direction with
+// `cells` cells that are `step` apart.
 inline double squared_wave_number(Count number, Count cells, double step, int order) {
     const double half = std::numbers::pi * static_cast<double>(number) / static_cast<double>(cells);
     const double second = 2 * std::sin(half);

@@ -1,13 +1,13 @@
 // The field as HDF5, and an .xdmf beside it with which ParaView reads it: field.h5 has
-//     /velocity  nz x ny x nx x 3    in the centres of cells
+//     /velocity  nz x ny x nx x 3    at the centres of cells
 //     /pressure  nz x ny x nx        the same
 //     /x /y /z                       places of the cells' faces, one more than cells
 // and the attributes `time` and `step`. All numbers are doubles in the units of the input.
 //
 // HDF5 is used without MPI. One rank creates the file with space for all data, each data set
-// contiguous; then every rank writes its own cells to their places in it at once, as with the other
-// files. So no rank gathers the data, for which it may lack the memory, and no rank waits for its
-// turn. hdf5_file.cpp is compiled if HDF5 was found, no_hdf5.cpp otherwise.
+// contiguous; then all ranks write their own cells to their places in it at the same time, as with
+// the other files. So no rank needs memory for all of the data, and no rank waits for its turn.
+// hdf5_file.cpp is compiled if HDF5 was found, no_hdf5.cpp otherwise.
 #pragma once
 
 #include "files.hpp"

@@ -105,8 +105,8 @@ class Layout {
     const Extent &velocity() const { return velocity_; }
     const Extent &pressure() const { return pressure_; }
 
-    // own(): this rank's cells. inner(): those of them whose differences reach no halo that others
-    // fill, and that are in no other rank's velocity halo.
+    // own(): this rank's cells. inner(): its cells that read no halo filled by another rank and are
+    // in no other rank's velocity halo.
     Box own() const { return {{0, velocity_.ny}, {0, velocity_.nz}}; }
     Box inner() const;
 

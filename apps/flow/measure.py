@@ -1,6 +1,6 @@
 """The measurements for the page of results: each file is a list of groups; the subjects of a group run in turn.
 
-page.py --measure calls write(). A row is one run: its settings, and for each part the mean of all ranks of the median step.
+page.py --measure calls write(). A row is one run: its settings, and for each part the mean of all ranks' median steps.
 """
 import argparse
 import os
@@ -31,7 +31,7 @@ def between_hosts(networks, grids=((2, 1), (1, 2))):
 
 
 def knob_group(name, values):
-    """MPI, and both programs with each value of a knob, between two hosts."""
+    """MPI, and both programs with Sennit for each value of a knob, between two hosts."""
     here = {**SETTINGS, "hosts": 2, "rate": "2gbit"}
     return [[{**here, "kind": "mpi"}, *({**here, name: value, "kind": kind} for value in values for kind in KINDS[1:])]]
 
@@ -75,7 +75,7 @@ def measure(subject, folder_of_programs, realtime):
 
 
 def rows_of(name, rounds, folder_of_programs, command):
-    realtime = name == "node"  # each rank on a host has its own processor anyway
+    realtime = name == "node"  # tools/cluster gives each host its own share of the processors
     yield {**runs.head_of(name, command, realtime), "rounds": rounds}
     for group in FILES[name][1]:
         results = runs.in_turns(range(len(group)), rounds, lambda number, group=group: measure(group[number], folder_of_programs, realtime))

@@ -61,7 +61,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
     }
 
     // A transpose from one set of blocks to another, by place in y. The rank's own block is copied
-    // directly, and does not count in what is packed.
+    // directly and is not part of the packed data.
     struct Transpose {
         int own = 0;
         std::vector<Block> from, to;
@@ -106,7 +106,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
     }
 
     // The number of pieces of an exchange of so many numbers, at most `parts`, since a part stays
-    // whole. Each thread has at least one piece. Small pieces cost more than they hide.
+    // whole. Without --pieces each thread gets one or more. Small pieces cost more than they hide.
     Count pieces_of(Count numbers, Count parts) const {
         constexpr Count kMost = 8, kLeastNumbers = 2048;
         const Count wanted = std::max(std::min(kMost, numbers / kLeastNumbers), threads_);

@@ -11,22 +11,22 @@ constexpr double kSmallest = 1e-100;
 
 void add_problem(apps::CommandLine &line, Options &o) {
     line.triple("--cells", o.cells, {1, 100'000}, "cells in each direction");
-    line.real("--length-x", o.length_x, {kSmallest, kLargest}, "of the channel, along the flow");
-    line.real("--length-y", o.length_y, {kSmallest, kLargest}, "across the flow");
-    line.real("--height", o.height, {kSmallest, kLargest}, "from wall to wall, in z");
+    line.real("--length-x", o.length_x, {kSmallest, kLargest}, "channel length, along the flow");
+    line.real("--length-y", o.length_y, {kSmallest, kLargest}, "channel width, across the flow");
+    line.real("--height", o.height, {kSmallest, kLargest}, "channel height, from wall to wall");
     line.real("--stretching", o.stretching, {0, 10},
-              "the larger, the thinner are cells at the walls; 0: all are equal");
-    line.number("--order", o.order, {2, 4}, "of the differences in x and y: 2 or 4");
+              "a larger value makes the cells at the walls thinner; 0: equal cells");
+    line.number("--order", o.order, {2, 4}, "order of the differences in x and y: 2 or 4");
     line.word(
         "--case", o.problem, {"channel", "rest", "laminar", "vortex"},
         "start: a mean profile with noise; at rest; the laminar profile; a vortex that decays "
         "between walls with slip, whose solution is known");
-    line.real("--viscosity", o.viscosity, {kSmallest, kLargest}, "kinematic");
+    line.real("--viscosity", o.viscosity, {kSmallest, kLargest}, "kinematic viscosity");
     line.real("--gradient", o.gradient, {-kLargest, kLargest},
-              "of the pressure, which drives the flow, over the density");
+              "pressure gradient that drives the flow, over the density");
     line.real("--bulk", o.bulk, {-kLargest, kLargest},
-              "mean velocity that is kept in place of a gradient; 0: the gradient is kept");
-    line.real("--noise", o.noise, {0, kLargest}, "of the start `channel`, over its mean velocity");
+              "mean velocity to keep instead of the gradient; 0: keep the gradient");
+    line.real("--noise", o.noise, {0, kLargest}, "noise of `channel`, over its mean velocity");
 }
 
 void add_run(apps::CommandLine &line, Options &o) {
@@ -42,12 +42,12 @@ void add_run(apps::CommandLine &line, Options &o) {
               "packed: pack and all-to-all; described: blocks sent from and to their places");
     line.word("--overlap", o.overlap, {"on", "off"},
               "whether inner cells are computed while halos are under way");
-    line.number("--threads", o.threads, {1, 1024}, "of each rank, which compute");
+    line.number("--threads", o.threads, {1, 1024}, "threads of each rank");
     line.number("--pieces", o.pieces, {0, 128},
-                "of each exchange of the pressure solver, where the program has them in pieces; "
-                "0: up to 8 of at least 16 KiB, but as many as threads");
+                "pieces of an exchange of the pressure solver, in programs that split it; "
+                "0: up to 8 of at least 16 KiB, or one for each thread if that is more");
     line.text("--output", o.output, "folder of the field and the statistics");
-    line.word("--format", o.format, {"vtk", "hdf5"}, "of the field");
+    line.word("--format", o.format, {"vtk", "hdf5"}, "format of the field");
     line.text("--restart", o.restart, "go on from this file");
     line.text("--save", o.save, "write a file to go on from, at the end");
     line.flag("--no-output", o.no_output, "write no field and no statistics");

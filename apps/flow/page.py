@@ -3,7 +3,7 @@
 
     python3 apps/flow/page.py --measure all            # or some of node hosts rails four progress levels scaling
     python3 apps/flow/page.py [--plots] [FOLDER]       # --plots needs matplotlib (Debian: python3-matplotlib)
-    python3 apps/flow/page.py --check [FOLDER]         # exit status 1 if the page is not that of the files
+    python3 apps/flow/page.py --check [FOLDER]         # exit status 1 if the page does not match the files
 
 --bin: the folder of the programs (build/bin). --rounds: runs of each subject, for a shorter measurement.
 """
@@ -118,7 +118,7 @@ def configuration(row):
 
 
 def mark(row, slow):
-    """† in a row of a table whose configuration is in `slow`."""
+    """† for a row of a table if its configuration is in `slow`, else nothing."""
     return "† " if configuration(row) in slow else ""
 
 

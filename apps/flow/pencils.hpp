@@ -49,8 +49,8 @@ inline void unpack(const double *from, const Block &block) {
         std::copy_n(from, block.width, block.begin + row * block.distance);
 }
 
-// Copies the rank's own block. The rows of one side are a multiple of the other side's rows in
-// length.
+// Copies the rank's own block. The row length of one side is a multiple of the row length of the
+// other side.
 inline void copy_own(const Block &from, const Block &to) {
     const Count width = std::min(from.width, to.width);
     const auto place = [width](const Block &block, Count piece) {

@@ -19,7 +19,7 @@ class Poisson::Transform {
     Transform(double *memory, const Lines &lines, fftw_r2r_kind kind)
         : memory_(memory), lines_(lines) {
         const int length = static_cast<int>(lines.length);
-        // A plane whose alignment to vectors differs from the first plane's needs another plan.
+        // The plan serves all planes. If their alignments differ, it must not assume any.
         const bool is_even = lines.plane % 2 == 0;
         plan_ = fftw_plan_many_r2r(
             1, &length, static_cast<int>(lines.lines), memory, nullptr,
@@ -120,9 +120,9 @@ void Poisson::solve_in_pieces(StepTimes &times) {
 }
 
 // The loops have the same schedule in one team: a thread has the same pieces in both, and sends all
-// of them before it waits for one. So no thread waits for a piece that another thread of its rank
-// has not begun, whatever the numbers of threads here and on other ranks. Tasks would not have such
-// an order.
+// of them before it waits for one. So a thread never waits for another thread of its rank to send,
+// whatever the numbers of threads here and on other ranks. OpenMP tasks would not have such an
+// order.
 void Poisson::pipe(Leg leg, const Transform &before, const Transform &after, StepTimes &times) {
     const Count planes = layout_.z_share().count, pieces = exchange_.pieces(leg);
     times.passed(Part::pressure_compute);

@@ -209,7 +209,7 @@ void Run::write_hdf5() {
     files_.push_back(field.xdmf_path());
 }
 
-// The hash of velocity and pressure, the same for every decomposition.
+// This rank's part of the hash of velocity and pressure; the sum over ranks is that of the fields.
 std::uint64_t Run::hash() {
     const Extent &e = layout_->velocity(), &ep = layout_->pressure();
     const Triple &cells = layout_->cells();
@@ -231,7 +231,7 @@ std::uint64_t Run::hash() {
     return sum;
 }
 
-// Adds the totals and the median of a step, over ranks.
+// Adds the total time and the median step: their mean and range over the ranks.
 void Run::add_times(apps::Result &result, const char *name, const apps::Phase &phase) {
     const std::vector<double> all = exchange_.gather(
         {static_cast<double>(phase.total_ns) * 1e-9, phase.steps.median_ns() * 1e-3});

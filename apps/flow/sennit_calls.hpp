@@ -15,8 +15,8 @@
 
 namespace flow {
 
-// An exchange: its plan, and the signal that counts its arriving messages. When it starts, the data
-// of the exchange before it has been used, so it resets that exchange's signal.
+// An exchange: its plan, and the signal that counts its arriving messages. When an exchange starts,
+// the data of the exchange `before` it has been used, so start() resets the signal of `before`.
 struct Way {
     std::string name;
     Way *before;
@@ -27,7 +27,7 @@ struct Way {
     void must(sennit_status status) const {
         if (status != SENNIT_OK) throw apps::Lost(name + ": " + sennit_last_error()->text);
     }
-    // True the first time: the caller then records the messages, `events` of which arrive at this
+    // True the first time: the caller then records the messages. `events` messages arrive at this
     // rank.
     bool open(MPI_Comm comm, std::uint32_t events) {
         if (plan != nullptr) return false;
@@ -89,7 +89,7 @@ class Calls : public MpiShapes {
     Way ends_{"ends of coupled pairs", &answers_}, answers_{"answers of coupled pairs", &ends_};
 };
 
-// Not on a rank that throws: the others may wait for it.
+// Not on a rank that throws: these calls wait for ranks that may wait for this one.
 inline Calls::~Calls() {
     if (std::uncaught_exceptions() > 0) return;
     for (Way *way : {&ways_[0], &ways_[1], &ways_[2], &y_, &x_, &down_, &up_, &ends_, &answers_}) {

@@ -30,7 +30,7 @@ Solver::Solver(Exchange &exchange, const Kernels &kernels, const Physics &physic
     exchange_.open_halo(Halo::pressure, {phi, extent, 1});
 }
 
-// Exchange A or B, after the rank has filled the halo cells that are its own task.
+// Exchange A or B, after the rank has filled the halo cells that it fills itself.
 void Solver::exchange_velocity(const Target &target, StepTimes &times) {
     kernels_.wrap(target.velocity, layout_.own());
     times.passed(Part::velocity_compute);
@@ -68,7 +68,7 @@ void Solver::advance(const Kernels::Stage &stage, const Velocity &in, const Targ
 void Solver::begin(bool is_new) {
     StepTimes times;
     times.begin();
-    // The first exchange moves no data: a back end may prepare its buffers in its first call.
+    // u1_ is still empty: its exchange lets a back end prepare, before the loop of steps.
     exchange_velocity({u1_, Halo::first}, times);
     exchange_velocity({u_, Halo::second}, times);
     kernels_.bound(u_, physics_.slip);
@@ -104,7 +104,7 @@ void Solver::step(double dt, StepTimes &times) {
     project(dt, times);
 }
 
-// Adds the momentum that the walls have taken; it gives the gradient of the next step.
+// Adds the momentum that the walls have taken, and changes the gradient of the next step by it.
 void Solver::keep_bulk(double dt) {
     const double missing = bulk_ - mean_velocity();
     const Extent &extent = u_.extent();

@@ -23,8 +23,8 @@ class Solver {
     Solver(Exchange &exchange, const Kernels &kernels, const Physics &physics, double bulk,
            const Manner &manner);
 
-    // Before begin() the caller sets the rank's own cells of both. The pressure is an array of
-    // layout.pressure() with its origin at cell (0, 0, 0).
+    // Before begin() the caller sets the rank's own cells of both. pressure() is the address of the
+    // first own cell in an array of the extent layout.pressure().
     Velocity &velocity() { return u_; }
     double *pressure() { return p_; }
 
@@ -72,8 +72,8 @@ class Solver {
     double *p_ = nullptr, *phi_ = nullptr;
     Poisson poisson_;
     double momentum_at_begin_ = 0;
-    // Sums over the steps since begin(): of the force that drove the whole flow, and of the force
-    // of the walls on this rank's cells, divided by the density.
+    // Sums over the steps since begin(), over the density: the momentum that the gradient gave per
+    // volume, and the momentum that the walls took from this rank's cells.
     double driven_ = 0, slowed_ = 0;
 };
 

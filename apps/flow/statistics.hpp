@@ -1,6 +1,6 @@
-// The statistics for a user of the field: means over x, y and samples of the velocity and its
-// fluctuations, the friction of the walls, the mean velocity; for each sample, and over all
-// samples. Averages continue after a restart. Called by run.cpp.
+// The statistics for a user of the field: for each height, means of the velocity and its
+// fluctuations over x, y and all samples; for the whole channel, wall friction and mean velocity,
+// of each sample and of all. Averages continue after a restart. Called by run.cpp.
 #pragma once
 
 #include "solver.hpp"
@@ -34,8 +34,8 @@ class Statistics {
     double wall_stress() const { return mean(1); }
     double divergence() const { return largest_divergence_; }
 
-    // All sums that continue after a restart, of the whole channel: sums() collects them, its
-    // counterpart restores them. sums() is collective.
+    // All sums that continue after a restart, of the whole channel: sums() collects them, take()
+    // restores them, sums_of() counts them. sums() is collective.
     std::vector<double> sums(Exchange &exchange) const;
     void take(const std::vector<double> &sums);
     static std::size_t sums_of(const Layout &layout);

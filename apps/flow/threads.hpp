@@ -22,8 +22,8 @@ class Threads {
         found += 1;
         if (found != count) {
             throw apps::Failure(
-                fmt::format("--threads: {} were asked for, and OpenMP gives {}; a program without "
-                            "it has 1",
+                fmt::format("--threads: {} were asked for, but OpenMP gives {}; a program without "
+                            "OpenMP has 1",
                             count, found));
         }
     }

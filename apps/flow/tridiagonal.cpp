@@ -44,8 +44,8 @@ void Tridiagonal::factor(const Grid &grid, const std::vector<double> &waves) {
         for (Count n = 0; n < plane_; ++n) {
             const double wave = waves[static_cast<std::size_t>(n)];
             double pivot = -lower - next - wave;
-            // The mean pressure is arbitrary: it is made 0 in the last cell. The equations add up
-            // to zero, so this changes no other equation.
+            // The mean pressure is arbitrary: this term makes it 0 in the last plane. The equations
+            // add up to zero, so the term itself becomes 0 and changes no equation.
             if (wave == 0 && g + 1 == cells) pivot -= 1 / (height * height);
             const Count at = k * plane_ + n;
             if (k > 0) pivot -= lower * upper_[at - plane_];
@@ -73,7 +73,7 @@ void Tridiagonal::eliminate(double *unknowns, const Share &some) const {
     }
 }
 
-// Buffers for planes, and for the first row of the rank above.
+// Opens the exchange with the ranks above and below, and receives v of the first row above.
 void Tridiagonal::meet_neighbours() {
     above_ = above_pages_.take(pairs());
     below_ = below_pages_.take(pairs());
@@ -141,8 +141,8 @@ void Tridiagonal::share_coupled() {
     tell_ends();
 }
 
-// The path is the same as for the unknowns later: first v and w of the first rows, then those of
-// the last rows.
+// Uses the same exchanges as the unknowns later: once for v and w of the first rows, and once for
+// those of the last rows.
 void Tridiagonal::tell_ends() {
     const Count last = (z_.count - 1) * plane_;
     for (const bool is_last : {false, true}) {
@@ -207,7 +207,7 @@ void Tridiagonal::solve_in_pieces(StepTimes &times) {
             join_above(share_of(plane_, pieces, piece));
             sent.spend([&] { exchange_.start(Leg::up, piece); });
         }
-        // These are for the thread that exchanges the coupled pairs.
+        // Waits for the thread that exchanges the coupled pairs; the wait counts as communication.
         if (some_are_coupled)
             sent.spend([] {
 #pragma omp barrier

@@ -1,6 +1,6 @@
 // Tridiagonal systems in z, one for each pair of wave numbers, cut over ranks: the parallel
 // diagonal dominant algorithm. README.md has the formulas. A rank's part of all systems is a
-// y-pencil: planes of `plane` numbers, one for each of its cells in z, solved side by side.
+// y-pencil: a plane of numbers for each of its cells in z. The systems are solved side by side.
 //
 // The algorithm omits terms below kNothing. A pair with larger terms is coupled: one rank computes
 // the pair's first and last unknowns on all ranks from the exact system.
@@ -40,7 +40,7 @@ class Tridiagonal {
     void share_coupled();
     void tell_ends();
     void solve_in_pieces(StepTimes &times);
-    // Uses the rank's own rows only. These four functions work on some pairs of the plane.
+    // These four functions work on some pairs of the plane; eliminate() uses the rank's rows only.
     void eliminate(double *unknowns, const Share &some) const;
     void join_above(const Share &some);
     void take_answers(const Share &some);

@@ -1,6 +1,6 @@
 // The kernels of the velocity. A row is computed component by component, since each component needs
-// other neighbours; the data that a row reads stays in the near cache meanwhile. A stage never
-// reads, around a cell, the memory that it writes (ivdep); the compiler cannot see that.
+// other neighbours; the data that a row reads stays in the near cache meanwhile. A loop never reads
+// neighbours from the array that it writes; the compiler cannot see that, so the loops say ivdep.
 #include "velocity.hpp"
 
 #include "differences.hpp"
@@ -98,8 +98,8 @@ void Kernels::advance_row(const Step &step, const Row &row) const {
     }
 }
 
-// Advances w, from centre to centre. The flux through the sides of its cell is that through half of
-// the cell below and half of the cell above. At a ceiling w is given.
+// Advances w. A cell of w reaches from the centre below to the centre above, so the flux through
+// its sides is the flux through half of each of these two cells. At the ceiling w is given.
 template <int Order>
 void Kernels::advance_upward(const Step &step, const Row &row) const {
     const Extent &e = step.in.extent();

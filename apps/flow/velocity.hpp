@@ -39,10 +39,10 @@ class Kernels {
   public:
     Kernels(const Grid &grid, const Layout &layout);
 
-    // Kernels compute only the cells of a box, or some planes: so threads, and exchanges that begin
-    // in between, share a step.
+    // Kernels compute only the cells of a box, or some planes, so that threads can share a step and
+    // an exchange can begin within it.
 
-    // out = old_part old + new_part (in + dt (R(in) + F)), on own cells. `old` may be `out`.
+    // out = old_part out + new_part (in + dt (R(in) + F)), on own cells.
     struct Stage {
         double dt = 0, old_part = 0, new_part = 1;
     };
@@ -52,8 +52,8 @@ class Kernels {
     // Writes to `out`, which has own cells without halo: the divergence times `factor`.
     void divergence(const Velocity &velocity, double factor, const Share &planes,
                     double *out) const;
-    // velocity -= dt grad phi, on the cells of correctable(): the rank's own cells, and those halo
-    // cells that are cells of other ranks.
+    // velocity -= dt grad phi, on the cells of correctable(): the rank's own cells, and its halo in
+    // y and z except beyond walls.
     void correct(Velocity &velocity, const double *phi, double dt, const Box &box) const;
     Box correctable() const;
 

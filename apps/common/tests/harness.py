@@ -37,7 +37,7 @@ def need(condition, text):
 
 
 def need_all(arguments, found):
-    """Fails if a program that CMake expects is not among those that the test has found: no test passes without it."""
+    """Fails if a program that CMake expects is not among those that the test has found, so that no test leaves one out."""
     missing = {name for name in getattr(arguments, "expects", "").split(",") if name} - set(found)
     need(not missing, f"not in {arguments.bin}, or without a launcher: {', '.join(sorted(missing))}")
 
@@ -66,9 +66,9 @@ def main():
     parser.add_argument("--bin", required=True, help="folder of the programs")
     parser.add_argument("--built", default="", help="programs that must be there: NAME,NAME...")
     parser.add_argument("--launchers", default="", help="MPIs whose launcher must be there")
-    parser.add_argument("--expects", default="", help="programs that must be among those that are found there")
-    parser.add_argument("--ranks", default="2", help="numbers of ranks, for the tests that ask for them")
-    parser.add_argument("--threads", type=int, default=1, help="that a rank can have at most, for the tests that ask for them")
+    parser.add_argument("--expects", default="", help="programs that a test must find there")
+    parser.add_argument("--ranks", default="2", help="numbers of ranks, for the tests that use them")
+    parser.add_argument("--threads", type=int, default=1, help="most threads that a rank can have, for the tests with threads")
     parser.add_argument("--cluster", help="the tool tools/cluster, for the tests between hosts")
     arguments = parser.parse_args()
     arguments.realtime = False

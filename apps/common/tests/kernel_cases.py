@@ -35,8 +35,8 @@ class Setup:
         self.ranks = [int(word) for word in arguments.ranks.split(",")]
 
     def programs(self):
-        """The suffixes of all programs that exist. The build is broken if one of the two that need nothing else is
-        missing, or one that CMake expects."""
+        """The suffixes of all programs that exist. Fails if the program with Sennit or the serial one, which need no
+        other library, or a program that CMake expects is missing."""
         found = [suffix for suffix in kernels.PROGRAMS if kernels.words_of(self.kernel, suffix, 1, self.arguments)]
         need(kernels.BASE in found and kernels.SERIAL in found, f"{self.kernel.name} is not in {self.bin}")
         harness.need_all(self.arguments, [self.kernel.name + suffix for suffix in found])
@@ -80,8 +80,8 @@ def is_of_an_mpi(suffix):
 
 def refuse(setup, table):
     """`table`: (options, ranks or None for any program, the text of the message). Every program refuses the options and
-    says why once. One function reads the options of all programs, so those of an MPI, which starts slowly, get only one
-    such option."""
+    says why once. One function reads the options of all programs, so a program with MPI, which starts slowly, gets only
+    the first row and the rows with ranks."""
     for suffix in setup.programs():
         for number, (options, ranks, expected) in enumerate(table):
             if ranks is not None and suffix in kernels.WITHOUT_RANKS:

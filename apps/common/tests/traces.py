@@ -13,7 +13,7 @@ def calls_in(file):
 
 
 def calls_of_steps(run, few, many):
-    """The calls that `many` steps make more often than `few`, and how many more: the calls outside the steps are in both runs.
+    """{name: calls in a run of `many` steps minus calls in a run of `few`}, if they differ. Calls outside the steps are in both.
     `run(steps, environment)` makes a whole run."""
     counted = []
     with tempfile.TemporaryDirectory() as folder:

@@ -138,7 +138,7 @@ def every_back_end_and_grid_gives_the_field_of_one_rank(arguments):
 
 @test
 def every_back_end_gives_the_field_of_one_rank_on_more_grids(arguments):
-    """The same with uneven shares, all ways and orders, four ranks in one direction, and the flow that is kept in motion."""
+    """The same with uneven shares, all ways and orders, four ranks in one direction, and a constant mean velocity."""
     cases = []
     for key in programs(arguments):
         for grid in [(2, 1), (3, 1), (1, 2), (1, 4), (2, 2), (2, 3)]:
@@ -188,7 +188,7 @@ def a_vortex_decays_as_known_with_second_order_on_fine_grids(arguments):
 
 @test
 def fourth_order_differences_are_better(arguments):
-    """The vortex varies almost only along x and y: in z it has two cells per wave more than needed."""
+    """The channel is so high that the vortex varies little in z, where differences always have second order."""
     key = programs(arguments)[0]
     options = ["--case", "vortex", "--viscosity", "1e-3", "--length-x", "2", "--length-y", "3", "--height", "40", "--time-step",
                "0.0025", "--steps", "100"]
@@ -224,7 +224,7 @@ def a_mean_velocity_is_kept(arguments):
     options = ["--bulk", "1", "--viscosity", "0.5", "--height", "1", "--cells", "8,8,16", "--case", "rest", "--steps", "2500"]
     found = run(arguments, programs(arguments)[-1], (2, 1), options)
     need(abs(found["mean_velocity"] - 1) < 1e-12, f"the mean velocity is {found['mean_velocity']}")
-    # By the formula 12 viscosity bulk / height^2; the differences on 16 cells reduce it by the factor.
+    # The formula is 12 viscosity bulk / height^2; with the differences on 16 cells it is divided by 1 + 2 / 16^2.
     need(abs(found["gradient"] - 6 / (1 + 2 / 16**2)) < 1e-6, f"the gradient is {found['gradient']}")
     need(abs(found["gradient"] - 2 * found["wall_stress"]) < 1e-6, f"gradient and walls do not balance: {found}")
 

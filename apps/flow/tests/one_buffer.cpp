@@ -1,6 +1,6 @@
 // flow with Sennit and a deliberate mistake: the halos of both stages go into one buffer, with one
 // plan and one signal. So stage 2 is sent before anything confirms that the data of stage 1 was
-// used. The signal is strict, and the program must end with its report.
+// used. The signal is strict, so the program must end with an error.
 #include "run.hpp"
 #include "sennit_calls.hpp"
 

@@ -35,7 +35,7 @@ std::vector<Layout> layouts_of(std::int64_t y, std::int64_t z, int order) {
     return layouts;
 }
 
-// The places in an array of the numbers of a region.
+// The indices that a region's numbers have in the array.
 std::vector<Count> places_of(const Extent &extent, const Region &region) {
     std::vector<Count> places;
     for (Count plane = 0; plane < region.planes; ++plane) {
@@ -177,7 +177,7 @@ TEST(Pencils, a_transpose_brings_every_number_to_its_place) {
                     ASSERT_EQ(*at++, static_cast<double>(i + nx * (j + ny * k)));
             }
         }
-        // And back: in this direction the y-pencil's block has the other row length.
+        // And back: now the source is the block of the y-pencil, whose rows are longer.
         const Block from = blocks_of_y_pencil(all[rank], y_pencils[rank].data())[rank];
         std::vector<double> x(x_pencils[rank].size(), -1.0);
         copy_own(from, blocks_of_x_pencil(all[rank], x.data())[rank]);
@@ -216,8 +216,8 @@ TEST(Differences, divergence_after_gradient_has_the_wave_numbers_of_the_solver) 
 }
 
 TEST(Differences, kinetic_energy_is_neither_made_nor_lost) {
-    // The divergence of q transported by a divergence-free velocity, along one direction: the sum
-    // of q times its change.
+    // A constant velocity, which is free of divergence, transports q along one direction. The sum
+    // of q times its change must be 0.
     constexpr Count cells = 11;
     std::vector<double> q(static_cast<std::size_t>(3 * cells));
     for (std::size_t n = 0; n < q.size(); ++n)
