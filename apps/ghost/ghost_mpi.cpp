@@ -1,7 +1,8 @@
 // ghost with MPI send and receive. The receives are started first; then each slab is sent, packed
-// into a buffer or described by a derived datatype (--faces); a message is copied into the ghost
-// cells as soon as it arrives. Requests are persistent, except with --faces isend, which starts
-// every message anew as many codes do. A contiguous slab is never packed.
+// into a buffer or described by a derived datatype (--faces). A received buffer is copied into the
+// ghost cells as soon as it arrives, unless the step reads it (`packed` without diagonals).
+// Requests are persistent, except with --faces isend, which starts every message anew as many codes
+// do. A contiguous slab is never packed.
 #include "halo.hpp"
 #include "run.hpp"
 

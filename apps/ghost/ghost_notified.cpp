@@ -6,7 +6,7 @@
 //
 // Why no cell is overwritten before it was read. Each exchange is an epoch of the signals, which
 // ends in release(), after the steps from its cells. There are two fields, so exchange e writes
-// places that were last written in exchange e-2.
+// places that were last written in exchange e-2 or earlier.
 // - When A puts in exchange e, it has ended exchange e-1, so B's cells of e-1 have arrived in the
 // same phase.
 // - B put them after its release() of e-2. So B no longer reads the cells that A overwrites, and
@@ -68,8 +68,8 @@ class NotifiedHalo final : public MemoryHalo<NotifiedEnd> {
     void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override { apps::add_up(values); }
-    // Nothing is left open: this rank's puts are complete when the call returns, and it has waited
-    // for the neighbours' puts. The memory is freed with the rank.
+    // Nothing is left open: every rank has waited for the last puts of its neighbours, and the
+    // check of the sums has followed. The memory is freed with the rank.
     void close() override {}
 
   private:
@@ -157,7 +157,7 @@ void NotifiedHalo::put_rows(const NotifiedEnd &end, int field, std::size_t first
     check(sennit_put_strided(to, domain_->variable(field, first) + mine.first, &box));
 }
 
-// One message for each exchange, so the block counts the epochs.
+// One notified call for each exchange and neighbour, so the attached block counts the epochs.
 void NotifiedHalo::put(const NotifiedEnd &end, int field, std::size_t first, Laps &laps) const {
     if (end.way == Way::direct) {
         put_rows(end, field, first);

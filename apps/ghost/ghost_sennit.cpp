@@ -126,8 +126,8 @@ void SennitHalo::take(SennitEnd &end, int field, std::size_t first, Laps &laps) 
     laps.end(receiving);
 }
 
-// Takes messages in the order of arrival. If none has arrived, it waits for the first one: by then
-// others have arrived too.
+// Takes messages in the order of arrival. If none has arrived, it waits for the first neighbour
+// that is left; others may arrive meanwhile.
 void SennitHalo::take_all(std::vector<SennitEnd> &ends, int field, std::size_t first, Laps &laps) {
     for (SennitEnd &end : ends)
         end.pending = true;

@@ -109,8 +109,8 @@ class Halo {
     // The way in which the slabs across x, y and z are sent, for the report; "" for an axis without
     // neighbours.
     virtual std::array<std::string, 3> ways() const = 0;
-    // The memory to which a step into a variable of that field also stores its cells at the sides
-    // across x, before the exchange of that field.
+    // Where a step that computes a variable of that field also stores the cells at the sides across
+    // x, for the next exchange of that field.
     virtual Ends ends(int field, std::size_t variable) = 0;
     // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
     virtual void exchange_slabs(int field, std::size_t first, Laps &laps) = 0;

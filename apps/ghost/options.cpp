@@ -16,13 +16,13 @@ Options parse_options(int argc, const char *const *argv) {
     Options options;
     std::string scaling = "weak", method = "bspma", stencil = "7";
     apps::CommandLine line("ghost",
-                           "Exchange of ghost cells: a 3-D grid of several variables, every cell "
-                           "of which becomes the mean of those around it, step by step.");
+                           "Exchange of ghost cells: in each step every cell of a 3-D grid becomes "
+                           "the mean of itself and its neighbours, for several variables.");
     line.triple("--size", options.size, {1, kSideCellsLimit},
                 "cells in each direction, of a rank (weak scaling) or of all (strong)");
     line.triple("--ranks-grid", options.ranks_grid, {0, kSideCellsLimit},
                 "ranks in each direction; zeros: chosen");
-    line.word("--scaling", scaling, {"weak", "strong"}, "what --size is the size of");
+    line.word("--scaling", scaling, {"weak", "strong"}, "whether --size is of a rank or of all");
     line.word("--stencil", stencil, {"5", "7", "9", "27"},
               "points of the stencil: 5 and 9 in the x-y plane, 7 and 27 in space");
     line.word("--method", method, {"svaf", "bspma"}, "one variable in an exchange, or all of them");
@@ -33,13 +33,13 @@ Options parse_options(int argc, const char *const *argv) {
     line.number("--sum-every", options.sum_every, {1, kCountLimit},
                 "steps from one check of the sums to the next; the last step is always checked");
     line.text("--faces", options.faces,
-              "how slabs travel: chosen, direct, packed with Sennit; packed, datatype, isend with "
-              "MPI; the first is the default");
+              "how slabs travel: packed, datatype, isend with MPI's send and receive; else chosen, "
+              "direct, packed; the first is the default");
     line.number(
         "--spoil-step", options.spoil_step, {0, kCountLimit},
         "spoil a cell before this step, to see that the check of the sums ends the program");
     line.flag("--barrier", options.barrier,
-              "a barrier before each exchange, so that no rank waits for another's computing");
+              "barrier before each exchange, so that exchanges do not wait for computing ranks");
     line.flag("--json", options.json, "the result as one JSON object on one line");
     if (!line.parse(argc, argv)) {
         options.help = line.help();
@@ -64,8 +64,8 @@ apps::Triple grid_cells(const Options &options, const apps::Triple &ranks_grid) 
     return cells;
 }
 
-// With weak scaling the whole grid depends on the arrangement of ranks. The arrangement is chosen
-// for a grid with `ranks` ranks in each direction, so it is as compact as a rank's block.
+// With weak scaling the whole grid depends on the arrangement of ranks. So the arrangement is
+// chosen for a grid of `ranks` blocks in each direction, which has the shape of a block.
 apps::Triple choose_grid(const Options &options, int ranks) {
     if (options.ranks_grid[0] != 0) return options.ranks_grid;
     return apps::choose_ranks_grid(grid_cells(options, {ranks, ranks, ranks}), ranks);

@@ -97,7 +97,7 @@ void Run::one_step() {
     const std::size_t together = grid_->domain().together;
     for (std::size_t first = 0; first < grid_->variables(); first += together) {
         fill_ghost_cells(first);
-        // On one rank only: the check must detect it from there.
+        // Only on the last rank: the check of all ranks must detect it.
         if (first == 0 && steps_ + 1 == options_.spoil_step && ranks_.rank() == ranks_.size() - 1)
             grid_->spoil(field_);
         for (std::size_t variable = first; variable < first + together; ++variable)
@@ -163,7 +163,7 @@ std::vector<std::pair<std::string, const apps::Phase *>> Run::named(const Times 
 
 void Run::report() {
     const std::uint64_t hash = grid_->hash(field_);
-    // In exact pieces: a double holds 32 bits, and also sums of them for any number of ranks.
+    // The hash goes in two halves of 32 bits, which a double holds exactly.
     const std::vector<double> single =
         ranks_.gather({static_cast<double>(loop_ns_) * 1e-9, largest_error_,
                        static_cast<double>(hash & 0xffffffffu), static_cast<double>(hash >> 32)});

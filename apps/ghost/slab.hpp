@@ -25,8 +25,8 @@ struct Extent {
 Extent extent_of(const apps::Box &box);
 
 // All cells of a rank: two fields of several variables in one run of memory. The distance between
-// two variables is a whole number of cache lines and not near a multiple of a page; otherwise a
-// cell and its successor in the other field would share their place in every cache.
+// two variables is a whole number of cache lines and not near a multiple of a page; otherwise the
+// same cell of two variables, or of the two fields of one variable, would compete for a cache set.
 struct Layout {
     Extent extent;
     std::size_t variables = 0;

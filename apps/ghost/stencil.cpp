@@ -1,5 +1,5 @@
 // Rows of cells, written so that the compiler vectorizes over cells. The stencils with diagonals
-// first add up the rows around a cell, then three neighbours of that sum.
+// first add up the rows around each cell, then three neighbouring sums.
 #include "stencil.hpp"
 
 #include <vector>

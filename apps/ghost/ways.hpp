@@ -1,8 +1,8 @@
 // The way of a slab with Sennit, or in a shared window: read in place (with notified puts: put into
 // the peer's ghost cells), or packed by its owner first. The table comes from measurements with
 // channels (docs/results/zcom/ghost, the file ways.jsonl). It has the way with the shorter whole
-// step, and the way with the shorter exchange if the steps are alike, as at a size between two
-// measured sizes. A test compares the two.
+// step, or with the shorter exchange if the steps are alike. A test compares the table with the
+// measurements.
 #pragma once
 
 #include "halo.hpp"

@@ -3,8 +3,8 @@
 
     python3 apps/heat3d/compare.py [--bin build/bin] [--ranks 2,4] [--size 64,64,64] [--rounds 7] [option of heat3d ...]
 
-Prints, for each number of ranks and size, medians over the rounds of the median step of a run. The step is that of the
-rank with the longest computing time, for which the others also wait. The ratio to Sennit's is beside it.
+Prints, for each number of ranks and size, medians over the rounds: of the median step the longest computing and the
+shortest exchange of all ranks, each with its ratio to the first program; and the mean whole step.
 """
 import argparse
 import json

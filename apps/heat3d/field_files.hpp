@@ -2,7 +2,7 @@
 // Both are a short head and the same cells, x fastest, as little-endian doubles. So every rank
 // writes its own box at its own place, and no rank holds more than its box.
 //
-// Both files are written under the names of kPartNames and renamed when they are complete.
+// Both files are written under other names (FieldFile::part) and renamed when they are complete.
 #pragma once
 
 #include "decomposition.hpp"

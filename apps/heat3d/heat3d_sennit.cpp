@@ -31,8 +31,8 @@ namespace {
 
 constexpr std::size_t kLineBytes = 128;
 constexpr std::size_t kLineCells = kLineBytes / sizeof(double);
-// Not a multiple of a page; otherwise a cell and its successor in the other field would compete for
-// the same place in every cache.
+// Not a multiple of a page; otherwise a cell and its successor in the other field could compete for
+// the same cache set.
 constexpr std::size_t kBetweenFieldsCells = 10 * kLineCells;
 
 std::string last_error() {
@@ -218,8 +218,8 @@ Layer SennitExchange::outer_layer(int field, Side side) {
 }
 
 void SennitExchange::exchange_layers(int field) {
-    // SYNC heat3d-step: pairs with the release in finish_step() of the neighbours, whose acquire
-    // side is the same barrier here: their cells are those of the step that the barrier ended.
+    // SYNC heat3d-step: pairs with the release in the neighbours' finish_step(). The acquire is the
+    // barrier in this rank's finish_step(): their cells are those of the step that it ended.
     bool got = false;
     for (Link &link : links_) {
         if (link.copy.empty()) continue;
@@ -249,8 +249,8 @@ void SennitExchange::get_layer(const Link &link, int field, double *to) const {
 
 double SennitExchange::finish_step(double change, bool check) {
     if (check) mine_->change[parity_].value = change;
-    // SYNC heat3d-step: pairs with the acquire in exchange_layers() and below, of all ranks; this
-    // step's stores to cells and `change` before the barrier, its loads before others' next stores.
+    // SYNC heat3d-step: pairs with the acquire in exchange_layers() and below, of all ranks. Before
+    // the barrier: this step's stores to cells and `change`, and its loads from other ranks.
     barrier();
     double largest = change;
     if (check) {

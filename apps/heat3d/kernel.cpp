@@ -1,8 +1,8 @@
 // The kernel: a loop over rows, and one expression written once for a single cell and for a pack of
 // neighbouring cells. Packs are the compiler's own vectors of 16 bytes, the width that every x86-64
-// and AArch64 has: the loop keeps a maximum, which compilers vectorise only with an option that
-// ignores NaN. Built without contraction to fused multiply-add, so that packs and single cells
-// round alike.
+// and AArch64 has. They are needed because the loop keeps a maximum, which compilers vectorise only
+// with an option that ignores NaN. Built without contraction to fused multiply-add, so that packs
+// and single cells round alike.
 #include "kernel.hpp"
 
 #include <cmath>

@@ -23,8 +23,8 @@ struct Block {
 // The scheme: explicit Euler in time, second-order central differences in space, of
 //     dT/dt = div(a(T) grad T),  a(T) = a (1 + slope T).
 // x, y, z are a * time step / spacing^2. With q(T) = T + slope T^2 / 2 the equation reads
-// dT/dt = a laplace(q), and the arithmetic mean of a(T) on the face of two cells times their
-// difference of T is exactly their difference of a q, so one transformation serves.
+// dT/dt = a laplace(q). For two neighbours, the mean of a(T) times the difference of T is exactly a
+// times the difference of q, so the scheme needs only q.
 struct Stencil {
     double x = 0, y = 0, z = 0;
     double slope = 0;

@@ -178,12 +178,12 @@ std::vector<Setting> settings() {
          number_setter(&Options::diffusivity, positive)},
         {"diffusivity-slope", "B", "B [1/K] makes the diffusivity A (1 + B T) (0)",
          number_setter(&Options::slope, [](double slope) { return slope; })},
-        {"time-step", "S", "[s]; 0 is 0.9 of what is stable (0)",
+        {"time-step", "S", "[s]; 0: 0.9 of the longest stable step (0)",
          number_setter(&Options::time_step, at_least_zero)},
         {"initial", "T", "temperature [K] at the start (0)", set_initial},
         {"case", "NAME",
-         "sides: the six settings below; sine, harmonic: a known steady state, whose "
-         "error is reported (sides)",
+         "sides: the six settings below; sine, harmonic: a known steady state; the "
+         "report has the error (sides)",
          set_case},
         {"west", "T", side_help, side_setter(west)},
         {"east", "T", side_help, side_setter(east)},
@@ -202,7 +202,7 @@ std::vector<Setting> settings() {
         {"no-output", nullptr, "write no field", switch_setter(&Options::no_output)},
         {"layers", "MODE",
          "how neighbours' cells are fetched; Sennit: copy, inplace, get; MPI: datatype, packed, "
-         "cells; the study's programs: pieces, whole",
+         "cells; notified: plan, packed; other programs: pieces, whole",
          text_setter(&Options::layers)},
         {"quiet", nullptr, "no progress line", switch_setter(&Options::quiet)},
         {"json", nullptr, "print the result as one JSON object on one line",

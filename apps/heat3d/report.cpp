@@ -15,7 +15,7 @@ std::string times_line(const char *name, const PartTimes &part) {
                        part.step_median_us.mean, part.step_median_us.min);
 }
 
-// Nine decimals: a nanosecond, or a thousandth of one, without the noise of binary fractions.
+// Rounds to nine decimals: in seconds a nanosecond. Hides most noise of binary fractions.
 double rounded(double value) {
     return std::round(value * 1e9) * 1e-9;
 }

@@ -131,7 +131,7 @@ def parser_of(text, rounds, run_seconds, ranks):
     parser.add_argument("--ranks", default=ranks, help=f"numbers of ranks ({ranks})")
     parser.add_argument("--steps", type=int, default=0, help="steps of a run (0: about --run-seconds)")
     parser.add_argument("--run-seconds", type=float, default=run_seconds,
-                        help=f"what a run takes, without its start ({run_seconds})")
+                        help=f"seconds that a run takes, without its start ({run_seconds})")
     parser.add_argument("--limit", type=float, default=20, help="seconds after which a run is given up (20)")
     parser.add_argument("--budget", type=float, default=4, help="seconds of steps for one program and setting (4)")
     parser.add_argument("--quick", action="store_true", help="one round of a few steps: shows that everything works")

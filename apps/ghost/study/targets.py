@@ -31,8 +31,8 @@ def fastest_of_each(rows, key, place, shared=False):
 
 
 def waits(kind, rows, cores):
-    """{place: us} for which a rank waits until the others on its processor have computed, however short the exchange: estimated
-    from the computing time of ranks that have their own processor."""
+    """{place: us that a rank waits until the other ranks on its processor have computed, even if an exchange takes no time}.
+    Estimated from the computing time of ranks that have their own processor."""
     apart = {row["method"]: row["compute_us"] for row in rows if row["ranks"] == cores and jobs.is_of(row, jobs.CHANNELS)}
     found = {}
     for ranks, method in {(row["ranks"], row["method"]) for row in rows if row["ranks"] > cores and row["method"] in apart}:
@@ -88,7 +88,7 @@ ratio if Sennit's exchange took only this wait, which is estimated from ranks wi
 
 
 def changed_text(row):
-    """For a row of figure 5.7: the way that the table has now, if it is another one."""
+    """For a row of figure 5.7: the way that the table has now, if it differs."""
     if "axis" not in row:
         return ""
     now = "packed" if ways.is_packed(ways.table()[row["axis"]], row["side"] ** 2) else "direct"

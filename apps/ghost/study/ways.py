@@ -121,8 +121,8 @@ def table():
 
 def main():
     parser = jobs.parser_of(__doc__, 31, 0.08, "2")
-    parser.add_argument("--append", action="store_true", help="another run behind those that the file has: the spread between "
-                                                              "runs is larger than that within one")
+    parser.add_argument("--append", action="store_true", help="add another run to those in the file, because runs differ "
+                                                              "more than the rounds of one run")
     arguments = jobs.parse(parser)
     path = os.path.join(arguments.out, FILE)
     before = jobs.read_lines(path) if arguments.append else None

@@ -124,6 +124,6 @@ def parser_of(text, rounds):
 def add_run_options(parser, ranks):
     parser.add_argument("--ranks", default=ranks, help=f"numbers of ranks ({ranks})")
     parser.add_argument("--steps", type=int, default=0, help="steps of a run (0: about --run-seconds)")
-    parser.add_argument("--run-seconds", type=float, default=0.5, help="what a run takes, without its start (0.5)")
+    parser.add_argument("--run-seconds", type=float, default=0.5, help="seconds that a run takes, without its start (0.5)")
     parser.add_argument("--limit", type=float, default=30, help="seconds after which a run is given up (30)")
     parser.add_argument("--budget", type=float, default=5, help="seconds of steps for one program and setting (5)")

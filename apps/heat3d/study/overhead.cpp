@@ -98,7 +98,7 @@ void print_quartiles(const char *name, const std::vector<double> &from,
 
 void measure(bool put, std::size_t bytes, const Peer &peer, char *mine, std::size_t rounds,
              double batch_ns) {
-    // One call of each way warms up; the window's time sets the size of the batch.
+    // The window's time of 64 calls sets the size of a batch. Round 0 warms up and does not count.
     const double first = time_way(way_window, put, peer, mine, bytes, 64);
     const auto calls = static_cast<std::size_t>(std::clamp(batch_ns / first, 4.0, 10000.0));
     std::vector<double> ns[way_count];
@@ -119,7 +119,7 @@ void measure(bool put, std::size_t bytes, const Peer &peer, char *mine, std::siz
     std::printf("}\n");
 }
 
-// Whether each way reads the bytes that another way wrote.
+// Whether Sennit's put and get reach the memory that the pointer reaches.
 bool ways_agree(const Peer &peer, char *mine) {
     std::memset(mine, 'a', kMostBytes);
     must(sennit_put(peer.global, mine, kMostBytes), "sennit_put");

@@ -3,8 +3,8 @@
 
     python3 apps/heat3d/study/overhead.py [--jobs 15] [--rounds 201] [--realtime] [--bin build/bin] [--out docs/results/heat3d]
 
-Writes overhead.jsonl. overhead.cpp describes the measurement. The placement of memory is the same in all of a job, and the
-machine's speed in most of it. So several jobs run, of the MPIs in turn, and the median of each number is kept.
+Writes overhead.jsonl. overhead.cpp describes the measurement. The placement of memory, and mostly the speed of the
+machine, do not change within a job. So several jobs of each MPI run, the MPIs in turn, and the median of each number is kept.
 """
 import json
 import os
@@ -50,7 +50,7 @@ def main():
     parser = jobs.parser_of(__doc__, 201)
     parser.add_argument("--jobs", type=int, default=15, help="jobs of each MPI (15)")
     parser.add_argument("--batch-us", type=float, default=100, help="microseconds of a batch of calls (100)")
-    parser.add_argument("--limit", type=float, default=300, help="seconds for each MPI (300)")
+    parser.add_argument("--limit", type=float, default=300, help="seconds for each job (300)")
     arguments = parser.parse_args()
     path = os.path.join(arguments.out, FILE)
     jobs.write_lines(path, rows(arguments, jobs.command_line(arguments)))

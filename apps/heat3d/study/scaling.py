@@ -5,7 +5,7 @@
     python3 apps/heat3d/study/scaling.py nonblocking [...]
 
 Writes scaling-blocking.jsonl (figures 8 and 9) or scaling-nonblocking.jsonl (10 and 11). Every rank has 32768 cells, as
-in the paper: 32 x 32 x 32 with blocking calls, which cuts all axes, and 512 x 8 x 8 with non-blocking ones, where x is
+in the paper: 32 x 32 x 32 with blocking calls, where all axes are cut, and 512 x 8 x 8 with non-blocking calls, where x is
 not cut, so that every get is of a row of 4 KiB.
 """
 import os
@@ -21,7 +21,7 @@ def file_of(kind):
 
 
 def grid_of(kind, ranks):
-    """The number of ranks along x, y, z: factors of 2 in turn; with the long rows only along y and z."""
+    """The number of ranks along x, y, z: the prime factors go to the axes in turn, with the long rows only to y and z."""
     grid = [1, 1, 1]
     axes = (0, 1, 2) if kind == "blocking" else (1, 2)
     factors, rest = [], ranks

@@ -1,6 +1,6 @@
 """The targets, and by how much they were met or missed: a section of the page, computed from the files of results.
 
-Called by page.py. A reason is either a comparison of figures on the page, or a sentence of the page.
+Called by page.py. It explains misses by figures that turns_text() computes, and by the sentences of BELOW.
 """
 import os
 

@@ -5,8 +5,8 @@ blocking.
     python3 apps/heat3d/study/versions.py [--ranks 2,4,8] [--realtime] [--out docs/results/heat3d] [--lines]
 
 Writes versions.jsonl, with the lines of code of each version. MPI send and receive, Sennit's plain pointers and its
-notified puts are measured beside them. 32 x 32 x 32 cells per rank, as in scaling.py. With --lines it counts lines anew
-in the existing file, and measures nothing.
+notified puts are measured beside them. 32 x 32 x 32 cells per rank, as in scaling.py. With --lines it measures
+nothing, and only replaces the counts of lines in the existing file.
 """
 import os
 

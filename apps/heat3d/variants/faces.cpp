@@ -16,8 +16,8 @@ std::vector<Face> faces_of(const Decomposition &decomposition, int rank) {
 }
 
 // Rank 0's box is the longest in every direction. The distance is a whole number of cache lines and
-// not a multiple of a page; otherwise a cell and its successor in the other field would share their
-// place in every cache.
+// not a multiple of a page; otherwise a cell and its successor in the other field would compete for
+// the same cache set.
 FieldLayout::FieldLayout(const Decomposition &decomposition) {
     constexpr std::size_t line = 16, page = 512;
     distance_ = (decomposition.box(0).shape().cells() + line - 1) / line * line;

@@ -55,7 +55,7 @@ class FieldLayout {
     std::size_t distance_ = 0;  // cells
 };
 
-// The part of Exchange that is the same for all of them. `Ranks` implements the collective
+// The part of Exchange that is the same for all these variants. `Ranks` implements the collective
 // operations.
 template <typename Ranks>
 class FaceExchange : public Ranks {

@@ -3,7 +3,7 @@
 namespace heat3d {
 namespace {
 
-// Across x the cells have a constant stride, since a block has no gaps; otherwise the rows have.
+// Across x all cells of a layer have one stride, since a block has no gaps; else all rows have one.
 MPI_Datatype type_of(const Face &face) {
     const auto rows = static_cast<int>(face.shape.rows);
     const auto cells = static_cast<int>(face.shape.row_cells);

@@ -28,9 +28,9 @@ class SennitFaces : public FaceExchange<Exchange> {
     std::vector<double> gather(const std::vector<double> &mine) override;
 
     void open(const Decomposition &decomposition, const std::string &mode) override;
-    // One barrier a step is enough, because a step writes the field that no rank reads in it. The
-    // barrier orders its stores before the others' gets of the next step, and its gets before their
-    // next stores.
+    // One barrier a step is enough, because no rank reads the field that a step writes during that
+    // step. The barrier orders this rank's stores before the others' gets of the next step, and its
+    // gets before their next stores.
     double finish_step(double change, bool check) override;
 
   protected:
