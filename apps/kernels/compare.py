@@ -8,8 +8,8 @@
 
 Each round is one job of each version. A row has the median over rounds of the mean latency, the least and the most of them, the
 throughput by equation 5.1, and the ratio of the latency to that of the fastest version of a library other than Sennit. --lines
-writes the result of each job as a line of JSON. Versions of --other are those of OpenSHMEM; with --cluster its command needs
-{hosts}, else it must not have it. A failed job is named on stderr and has no row; the exit status is then 1.
+writes the result of each job as a line of JSON. --other runs the versions for OpenSHMEM; its command must contain {hosts} with
+--cluster, and must not without. A failed job is named on stderr and has no row; the exit status is then 1.
 """
 import argparse
 import json
@@ -146,9 +146,9 @@ def main():
     parser.add_argument("--cluster", help="the tool tools/cluster")
     parser.add_argument("--hosts", default="2", help="numbers of hosts, each for every number of ranks that it divides")
     parser.add_argument("--rails", type=int, default=1)
-    parser.add_argument("--rate", help="of each rail and direction, such as 1gbit")
+    parser.add_argument("--rate", help="rate of each rail and direction, such as 1gbit")
     parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds of a job")
-    parser.add_argument("--realtime", action="store_true", help="jobs with a processor for each rank are of the real-time class")
+    parser.add_argument("--realtime", action="store_true", help="run jobs with a processor for each rank in the real-time class")
     parser.add_argument("options", nargs="*", help="options of kernels, behind --")
     arguments = parser.parse_args()
     wanted = {"ranks", "hosts"} if arguments.cluster else {"ranks"}

@@ -3,7 +3,7 @@
 namespace kernels {
 namespace {
 
-// The published ranks are those before the first iteration; that iteration adds or subtracts 1, or
+// The published ranks are those before the first iteration, which adds or subtracts 1, or changes
 // nothing.
 constexpr Nas kClasses[] = {
     {"S",

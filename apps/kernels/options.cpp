@@ -20,17 +20,17 @@ Options parse_options(int argc, const char *const *argv) {
     line.word("--kernel", options.kernel, {"daxpy", "cannon", "summa", "sort"}, "what is computed");
     line.text("--version", options.version, "how ranks communicate (the program's first)");
     line.number("--size", options.size, {1, kSizeLimit},
-                "elements of each rank (the paper's; 2^20 keys)");
+                "elements of each rank (the paper's number; 2^20 for sort)");
     line.number("--total", options.total, {1, kSizeLimit},
-                "instead: elements of the vector, keys of all ranks");
+                "instead of --size: elements of the vector, or keys of all ranks");
     line.triple("--shape", options.shape, {1, kOrderLimit},
-                "instead: M,K,N; A is M x K, B is K x N");
-    line.number("--rows", options.rows, {1, kRanksLimit}, "of ranks, in the grid of summa");
-    line.number("--columns", options.columns, {1, kRanksLimit}, "of ranks, in the grid of summa");
-    line.word("--keys", options.keys, {"uniform", "skewed"}, "how keys are spread");
-    line.number("--values", options.values, {2, std::int64_t{1} << 31}, "keys are below it; even");
+                "instead of --size: M,K,N; A is M x K, B is K x N");
+    line.number("--rows", options.rows, {1, kRanksLimit}, "rows of ranks in summa's grid");
+    line.number("--columns", options.columns, {1, kRanksLimit}, "columns of ranks in that grid");
+    line.word("--keys", options.keys, {"uniform", "skewed"}, "distribution of keys");
+    line.number("--values", options.values, {2, std::int64_t{1} << 31}, "limit of the keys; even");
     line.word("--nas", options.nas, {"S", "W", "A", "B", "C"}, "class of NAS's keys");
-    line.number("--chunk", options.chunk, {1, kSizeLimit}, "elements of the pipelined daxpy");
+    line.number("--chunk", options.chunk, {1, kSizeLimit}, "elements of a daxpy chunk");
     line.number("--warmup", options.warmup, {0, 1'000'000}, "runs that are not timed, but checked");
     line.number("--runs", options.runs, {1, 1'000'000}, "runs that are timed");
     line.flag("--json", options.json, "print the result as one JSON object on one line");

@@ -40,7 +40,7 @@ double norm_of(const std::vector<double> &values) {
     return norm;
 }
 
-// Signs alternate, so both matrices and their product change from run to run.
+// Each run flips the sign of A or of B, in turn, so the sign of the product changes in every run.
 bool is_a_changed_by(int run) {
     return run % 2 == 1;
 }

@@ -47,8 +47,8 @@ class Product final : public Kernel {
     // nothing.
     void place_in(std::vector<double> &memory);
 
-    // The owner of panel t: the rank in this column (row) of the grid; and the panel's place in its
-    // block.
+    // The column of the grid that owns panel t of A, and the row that owns panel t of B; and the
+    // places of the panels in their blocks.
     int a_owner(int t) const { return t / (panels / columns); }
     int b_owner(int t) const { return t / (panels / rows); }
     std::size_t a_place(int t) const {

@@ -20,8 +20,8 @@ class Sort final : public Kernel {
     Sort(const Options &options, int rank, int ranks);
 
     // The local computation before the exchange: groups the keys by their owner. `counts` becomes
-    // the number of keys for each rank, `places` their begin in the returned array, both counted in
-    // units, `unit` of them per key.
+    // the number of keys for each rank, `places` their begin in the returned array; both multiplied
+    // by `unit`.
     template <typename Number>
     Key *group(std::vector<Number> &counts, std::vector<Number> &places, Number unit = 1) {
         group_keys();

@@ -59,7 +59,7 @@ static uint32_t fewest(const p2p_links *links, int64_t groups) {
     return (uint32_t)(behind < groups ? behind + 1 : groups);
 }
 
-/* Takes the next group of lines from the left. *ready groups have arrived and are not taken. */
+/* Takes the next group of lines from the left. *ready groups have arrived and are not taken yet. */
 static sennit_status take(const p2p_links *links, int64_t groups, uint32_t *ready) {
     const sennit_channel channel = links->from_left;
     sennit_status status = SENNIT_OK;
@@ -75,7 +75,7 @@ static sennit_status take(const p2p_links *links, int64_t groups, uint32_t *read
     return sennit_channel_have_read(channel);
 }
 
-/* Storing is always allowed. It waits only if the message is refused: P2P_AHEAD are unread. */
+/* Waits only if the message is refused, because P2P_AHEAD messages are unread. */
 static sennit_status hand_over(sennit_channel channel) {
     sennit_status status = sennit_channel_have_written(channel);
     if (status != SENNIT_ERR_STATE) return status;

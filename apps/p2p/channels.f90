@@ -96,7 +96,7 @@ contains
     fewest = int(min(behind + 1, groups))
   end function fewest
 
-  ! Takes the next group of lines from the left. `ready` groups have arrived and were not taken.
+  ! Takes the next group of lines from the left. `ready` groups have arrived and are not taken yet.
   function take(links, groups, ready) result(status)
     type(p2p_links), intent(in) :: links
     integer(c_int64_t), intent(in) :: groups
@@ -113,7 +113,7 @@ contains
     call sennit_channel_have_read(links%from_left, status)
   end function take
 
-  ! Storing is always allowed. It waits only if the message is refused: `ahead` are unread.
+  ! Waits only if the message is refused, because `ahead` messages are unread.
   function hand_over(channel) result(status)
     type(sennit_channel), intent(in) :: channel
     integer(c_int) :: status

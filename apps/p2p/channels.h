@@ -4,8 +4,8 @@
  * The kernel of a rank stores its last column directly into the left column of the rank on its
  * right. That column is ordinary memory that the channels make reachable. A line of it is stored
  * once in a sweep. The next sweep begins when rank 0 has received the corner of this one, after all
- * ranks have computed their last line. So no rank waits before storing, and a message is given back
- * as soon as it is taken: channels only tell how far the neighbour is. One channel between two
+ * ranks have computed their last line. So no rank waits before storing, and a message is confirmed
+ * as soon as it is taken: the channels only count groups of lines. One channel between two
  * ranks may have P2P_AHEAD messages in flight, so a rank may be that many groups of lines ahead.
  *
  * A rank that finds no message waits until its neighbour is some lines ahead. If it followed

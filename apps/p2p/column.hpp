@@ -35,8 +35,8 @@ struct Columns {
 };
 
 // One sweep without its corner. `groups` counts the groups that are handed over in all sweeps.
-// Waits for the lines of columns.own, and counts the lines of columns.next, whose cells are
-// `right`.
+// Waits for the groups of columns.own, and counts those of columns.next. `right` is the cells of
+// columns.next.
 inline void sweep_by_hand(const p2p_strip &strip, std::int64_t &groups, Columns columns,
                           double *right) {
     for (std::int64_t first = 1; first < strip.lines; first += strip.group) {

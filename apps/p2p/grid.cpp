@@ -23,7 +23,7 @@ Share share_of(std::int64_t columns, int ranks, int rank) {
     const std::int64_t computed = columns - 1;
     if (computed < ranks) {
         throw apps::Failure(fmt::format(
-            "{} ranks cannot share {} columns, of which the first is given", ranks, columns));
+            "{} ranks cannot share {} columns: the first is not computed", ranks, columns));
     }
     const std::int64_t least = computed / ranks, more = computed % ranks;
     return {1 + least * rank + std::min<std::int64_t>(rank, more), least + (rank < more ? 1 : 0)};

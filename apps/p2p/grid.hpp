@@ -26,8 +26,7 @@ class Grid {
     };
     Grid(Size size, std::int64_t group, Share share);
 
-    // Sets the initial values: line 0, and column 0 or, in the other strips, line 0 of the left
-    // column.
+    // Sets the initial values: line 0 with its left cell, and column 0 if it is the left column.
     void fill(double *left);
     const p2p_strip &strip() const { return strip_; }
 

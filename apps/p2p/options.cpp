@@ -23,7 +23,7 @@ Options parse_options(int argc, const char *const *argv, const std::vector<std::
                 "sweeps that are timed, after one that is not");
     line.number("--group", options.group, {1, kSideLimit}, "lines that are handed over at once");
     line.number("--behind", options.behind, {0, kBehindLimit},
-                "groups that a rank falls behind where it finds none; with Sennit (0: by itself)");
+                "groups that a rank stays behind if it finds none; with Sennit (0: chosen)");
     line.word("--way", options.way, ways, "how lines are handed over");
     line.flag("--json", options.json, "print the result as one JSON object on one line");
     line.flag("--spoil", options.spoil, "make the data wrong: the run must then end with an error");

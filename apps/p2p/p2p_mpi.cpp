@@ -13,8 +13,8 @@ class Ranks final : public apps::MpiRanks {
     using apps::MpiRanks::world;
 };
 
-// Tags: a message with lines has the number of a line, the corner has 0, since line 0 is never
-// sent.
+// Tags: a message with lines has the number of its first line; the corner has 0, since line 0 is
+// never sent.
 constexpr int kCorner = 0;
 
 class MpiPipeline final : public Pipeline {

@@ -62,7 +62,7 @@ sennit_status stencil_iterate(stencil_links *links, int64_t iterations) {
     return SENNIT_OK;
 }
 
-/* Also takes the edges that were handed over last, so that no neighbour waits for it. */
+/* Also takes the edges that were handed over last, so that no neighbour waits for this rank. */
 sennit_status stencil_close(stencil_links *links) {
     sennit_status status = SENNIT_OK;
     for (int32_t i = 0; i < links->count && status == SENNIT_OK; ++i)

@@ -4,7 +4,7 @@
  * A rank has a channel with each neighbour, over the memory of its cells. It writes its own
  * memory and the neighbour loads it through the channel's pointer, so both directions of a
  * channel carry one message per iteration: have_written says that the edges are those of this
- * iteration, have_read that the neighbour may raise them. */
+ * iteration, have_read that the neighbour may add 1 to them. */
 #ifndef STENCIL_CHANNELS_H
 #define STENCIL_CHANNELS_H
 

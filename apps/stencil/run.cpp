@@ -17,7 +17,7 @@ namespace stencil {
 namespace {
 
 constexpr const char *kProgram = "stencil";
-// A relative tolerance for the answer: the suite's 1e-8 for its short runs.
+// The suite's tolerance for the answer, but relative to the expected value, not absolute.
 constexpr double kTolerance = 1e-8;
 
 struct Options {

@@ -46,7 +46,7 @@ class SharedWindow final : public stencil::Method {
     bool in_place_ = false;
     Flags *mine_ = nullptr;
     std::vector<Link> links_;
-    std::int64_t handed_over_ = 0, used_ = 0;  // by each of them
+    std::int64_t handed_over_ = 0, used_ = 0;  // of each link
 };
 
 double *SharedWindow::allocate(std::size_t cells) {

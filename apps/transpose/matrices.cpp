@@ -91,7 +91,7 @@ void Matrices::accept(int peer, const double *message, Span part) {
 double Matrices::error(std::int64_t steps) const {
     const std::ptrdiff_t order = shares_.order();
     const Span own = shares_.columns_of_rank(rank_);
-    // A had been raised by 0, 1, ... when it was added.
+    // Step n = 0, 1, ... added an A that had been raised by n.
     const double count = static_cast<double>(steps), raised = count * (count - 1) / 2;
     double sum = 0;
     for (std::ptrdiff_t j = 0; j < own.count(); ++j) {

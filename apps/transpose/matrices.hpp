@@ -18,8 +18,8 @@ struct Span {
 
 // The shares of columns that groups own. There is one group for each rank, or for each thread of
 // the only rank. Shares differ by at most one; the larger shares come first. Rows have the same
-// groups, and in a column each group of rows begins at a cache line: so a line has only one writer,
-// whoever adds to the column.
+// groups, and in a column each group of rows begins at a cache line. So each cache line has one
+// writer.
 class Shares {
   public:
     Shares(std::ptrdiff_t order, int ranks, int threads = 1)

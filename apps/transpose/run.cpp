@@ -107,8 +107,8 @@ int Run::report() {
     return ranks_.max(right ? 0 : 1) == 0 ? 0 : 1;
 }
 
-// The rate as in the suite, both matrices once per step: for all steps of the slowest rank, and for
-// the median step of rank 0.
+// The rate as in the suite counts the bytes of both matrices once per step. Computed for all steps
+// of the slowest rank, and for the median step of rank 0.
 void Run::print(double error, double seconds) const {
     const double order = static_cast<double>(options_.order);
     const double bytes = 2.0 * sizeof(double) * order * order;

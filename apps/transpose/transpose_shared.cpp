@@ -3,7 +3,6 @@
 //
 // B is not used between two steps, so a rank that has all blocks of a step may begin the next one
 // without asking: it writes elements of the peer's B that no other rank writes.
-// the next one: it writes other elements of the peer's B than everybody else.
 #include "common/counter.hpp"
 #include "common/mpi_ranks.hpp"
 #include "common/mpi_window.hpp"

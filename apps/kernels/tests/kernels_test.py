@@ -74,7 +74,7 @@ def grids_and_sizes_of_any_kind_are_right(arguments):
              ("sort", 4, ["--total", "3"]), ("sort", 4, ["--size", "500", "--keys", "uniform", "--values", "2"])]
     for kernel, ranks, options in cases:
         for subject, version in those_there(arguments, kernel):
-            if subject.mpi != "mpich":  # takes seconds with more ranks than processors, and runs the source of openmpi
+            if subject.mpi != "mpich":  # takes seconds with more ranks than processors, and has the same source as openmpi
                 result_of(arguments, (subject, version), ranks, kernel, options)
     for subject, version in those_there(arguments, "summa"):
         if subject.mpi is None:

@@ -1,5 +1,5 @@
-// cannon with MPI RMA: blocks are put into the other of two buffers while the current one is
-// multiplied.
+// cannon with MPI RMA: each rank puts its blocks into a neighbour's other buffer while it
+// multiplies them.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 

@@ -41,8 +41,8 @@ class CannonNotified final : public Version {
         get(memory_, p.a, p.a_block, p.a_start[own]);
         get(memory_ + p.a_block, p.b, p.b_block, p.b_start[own]);
         apps::check(sennit_flush_local(0, SENNIT_FOREVER));
-        // Each step has an epoch, which ends when its blocks are multiplied. The blocks of the
-        // first step count as a block of A and one of B too.
+        // Each step has an epoch, which ends when its blocks are multiplied. The first
+        // blocks come by get, so the rank itself counts an event for each of the two.
         for (int block = 0; block < 2; ++block)
             apps::check(sennit_signal_notify(arrived_, epoch_));
         for (int step = 0; step < p.panels; ++step, ++epoch_) {

@@ -1,4 +1,4 @@
-// daxpy with MPI RMA: rank 0's vectors are a window; all ranks get from it and accumulate into it.
+// daxpy with MPI RMA: all ranks get from rank 0's window, and accumulate or, in rma-put, put.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 

@@ -1,5 +1,5 @@
-// sort with MPI RMA: each rank reserves space in the memory of the owner of keys, and puts them
-// there.
+// sort with MPI RMA: each rank reserves space for its keys in the memory of their owners, and puts
+// them there.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 

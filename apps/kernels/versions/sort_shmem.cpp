@@ -1,5 +1,5 @@
-// sort with OpenSHMEM: each PE reserves space in the memory of the owner of keys, and puts them
-// there.
+// sort with OpenSHMEM: each PE reserves space for its keys in the memory of their owners, and puts
+// them there.
 #include "versions.hpp"
 
 #include "common/shmem_ranks.hpp"

@@ -39,7 +39,7 @@ def main():
     parser = runs.parser_of(__doc__, subjects.OUT, 5)
     parser.add_argument("--mpi", default="all", help="the MPIs to compare with (all)")
     parser.add_argument("--bytes", type=int, default=8, help="size of the message (8)")
-    parser.add_argument("--seconds", type=float, default=0.5, help="what each of the two takes for one size (0.5)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="seconds that each of the two benchmarks takes (0.5)")
     parser.add_argument("--limit", type=float, default=120, help="seconds after which a run is given up (120)")
     arguments = parser.parse_args()
     path = os.path.join(arguments.out, FILE)

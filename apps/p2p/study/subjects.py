@@ -11,7 +11,7 @@ from programs import Program as Subject, cores  # noqa: E402,F401  pylint: disab
 
 OUT = os.path.join("zcom", "p2p")
 
-# The suffix of the key of a program that receives in its other way.
+# The suffix of the key of an MPI program that posts its receives ahead.
 AHEAD = "-ahead"
 SUBJECTS = {subject.key: subject for subject in (
     Subject("serial", "serial", "p2p-serial", alone=True),
@@ -96,7 +96,7 @@ def shares_of(rows):
 
 def add_run_options(parser):
     parser.add_argument("--iterations", type=int, default=0, help="sweeps of a run (0: about --run-seconds)")
-    parser.add_argument("--run-seconds", type=float, default=0.3, help="what a run takes, without its start (0.3)")
+    parser.add_argument("--run-seconds", type=float, default=0.3, help="seconds that a run takes, without its start (0.3)")
     parser.add_argument("--limit", type=float, default=20, help="seconds after which a run is given up (20)")
     parser.add_argument("--budget", type=float, default=4, help="seconds of sweeps for one program and setting (4)")
 

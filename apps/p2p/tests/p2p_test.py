@@ -25,7 +25,7 @@ SMALL = ["--columns", "23", "--lines", "17", "--iterations", "4"]
 
 
 def those_there(arguments, ranks):
-    """(key, words, environment) of each program that is built, in each way of WAYS."""
+    """(key, words, environment) of each program that is built and has a launcher."""
     harness.need_all(arguments, [subject.program for subject in SUBJECTS.values() if subject.words(arguments, 1) is not None])
     for key, subject in SUBJECTS.items():
         if key.endswith(subjects.AHEAD):
