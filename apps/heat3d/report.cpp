@@ -17,7 +17,7 @@ std::string times_line(const char *name, const PartTimes &part) {
 
 // Rounds to nine decimals: in seconds a nanosecond. Hides most noise of binary fractions.
 double rounded(double value) {
-    return std::round(value * 1e9) * 1e-9;
+    return std::round(value * 1e9) / 1e9;
 }
 
 std::int64_t ranks_of(const Report &report) {
