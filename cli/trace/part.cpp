@@ -43,7 +43,7 @@ TracePart::~TracePart() {
 
 void TracePart::read_part() {
     const auto *all = reinterpret_cast<const TraceRecord *>(head_ + 1);
-    // SYNC trace-name: pairs with the release in trace_name(); names are visible before records.
+    // SYNC trace-name: pairs with the release in trace_name(); the texts of the names are visible.
     (void)head_->names_used.load(std::memory_order_acquire);
     // SYNC trace-record: pairs with the releases in trace_append() and grow(); records and capacity
     // are visible.
@@ -53,7 +53,8 @@ void TracePart::read_part() {
     const std::uint64_t capacity =
         std::min(head_->capacity.load(std::memory_order_relaxed), in_file);
     if (capacity == 0) return;
-    // In a full ring the oldest record may be changing now, or was when the rank died.
+    // In a full ring the oldest record is dropped: the rank may be overwriting it, or may have died
+    // while it overwrote it.
     dropped_ = written >= capacity ? written - capacity + 1 : 0;
     for (std::uint64_t i = dropped_; i < written; ++i)
         records_.push_back(all[i % capacity]);
@@ -84,7 +85,8 @@ std::vector<TracePart::Open> TracePart::open_operations() const {
         // SYNC trace-open: pairs with the release in Observed::begin(); the fields are visible.
         if (one.in_use.load(std::memory_order_acquire) == 0) continue;
         const std::size_t number = one.name <= runtime::kTraceNames ? one.name : 0;
-        // SYNC trace-open: pairs with the release in Observed::show_awaited(); both are visible.
+        // SYNC trace-open: pairs with the release in Observed::show_awaited(); `epoch` and `events`
+        // are visible.
         const std::uint32_t signal = one.signal.load(std::memory_order_acquire);
         // SYNC trace-open: pairs with the release in Observed::show_text(); the text is visible.
         const bool has_note = one.has_note.load(std::memory_order_acquire) != 0;

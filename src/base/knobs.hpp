@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The knobs of the process. sennit_init reads them from the environment and the settings file if
-// the process has no rank; all ranks of the process share them.
+// The knobs of the process, shared by all its ranks. sennit_init reads them from the environment
+// and the settings file, unless the process already has a rank.
 #pragma once
 
 #include <sennit/info.h>
@@ -37,13 +37,13 @@ const Knobs &knobs();
 // Sets *is_on if the text is a usual word for on or off. False: it is neither.
 bool read_switch(const char *text, bool *is_on);
 
-// Reads the settings file, then the environment, whose values replace those of the file. A value or
-// line that cannot be parsed, or a named file that cannot be read, is an error (ARG) and changes
-// nothing.
+// Reads the settings file, then the environment, whose values replace those of the file. Errors:
+// ARG (a value or line that cannot be parsed, or a file that cannot be read, unless it is the
+// default file and does not exist). An error changes nothing.
 sennit_status knobs_read();
 
-// Warns of each SENNIT_* variable, or name in the file, that is no knob, once per process. The
-// caller holds no lock.
+// The first call in a process warns of each SENNIT_* variable and each name in the file that is no
+// knob. The caller must hold no lock.
 void knobs_warn_of_unknown();
 
 // Describes a knob of the table; `index` is below knob_count(). `from_environment`: with the value

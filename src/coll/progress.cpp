@@ -9,11 +9,11 @@
 namespace sennit::coll {
 namespace {
 
-// `waits`: for posts or room. `ended`: the operation has left the queue.
+// `waits`: for posts, room, or pending puts or gets. `ended`: the operation has left the queue.
 enum class StepResult { advanced, waits, ended };
 
 void count_move(TeamState &state) {
-    // relaxed: a waiting thread only checks for a change, and also loads `complete`.
+    // relaxed: a waiting thread only compares the number. The results come with `complete`.
     state.moves.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -33,8 +33,9 @@ std::uint32_t posted_rounds(const OpenCall &operation) {
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
 
-// For members on other nodes. StepResult::advanced: their posts of this round have arrived, or gets
-// of the first `bytes` of each payload are pending.
+// For members out of reach: passes on the posts between nodes, or starts gets of the members'
+// numbers and of the first `bytes` of each payload. StepResult::advanced: it can do no more now. A
+// post may still be missing; has_posted() and has_content() check each member.
 inline StepResult ask_other_nodes(TeamState &state, const OpenCall &operation, std::size_t bytes) {
     if (state.reaches_control) [[likely]]
         return StepResult::advanced;
@@ -57,7 +58,7 @@ void make_offsets(const TeamState &state, OpenCall &operation) {
     if (!needs_offsets(operation.call, *state.team)) return;
     const std::size_t bytes = 2 * sizeof(std::size_t) * state.size;
     operation.offsets = static_cast<std::size_t *>(std::malloc(bytes));
-    // Without memory each use adds up the sizes.
+    // Without memory each use of an offset adds up the sizes of the earlier blocks.
     if (operation.offsets == nullptr) return;
     add_offsets(operation.call, *state.team, operation.offsets);
 }
@@ -82,9 +83,10 @@ StepResult begin(TeamState &state, OpenCall &operation) {
     return StepResult::advanced;
 }
 
-// The wanted payload of a post. Pieces that all members read are fastest if they stay in the
-// level-1 cache. Otherwise fewer rounds are faster, even if the payload only fits into the level-2
-// cache; above all if ranks share processors and must be scheduled in each round.
+// The wanted payload of a post. Short pieces are faster if all members read the same piece: it
+// stays in the level-1 cache. Otherwise long pieces are faster, although they only fit into the
+// level-2 cache: there are fewer rounds. If ranks share processors, long pieces are faster in all
+// calls, since each round must schedule every rank.
 std::size_t wanted_payload(const OpenCall &operation) {
     const Kind kind = operation.call.kind;
     const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
@@ -165,7 +167,7 @@ StepResult fill_and_post(TeamState &state, OpenCall &operation) {
 
 StepResult take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
-    // Several pieces are not requested here: take() fetches each when it reads it.
+    // Requests the payload here only if it is one whole block. Otherwise take() fetches each piece.
     const bool is_one = operation.cut.rounds() == 1 && !has_own_blocks(operation.call.kind);
     const StepResult result = ask_other_nodes(state, operation, is_one ? operation.most_bytes : 0);
     if (result != StepResult::advanced) return result;
@@ -180,8 +182,8 @@ StepResult take_posts(TeamState &state, OpenCall &operation) {
                 return end_team(state, operation, operation.status);
             if (operation.differs) continue;
         }
-        // A failed fold ends a relayed call at once: peers would use this rank's share of the
-        // result.
+        // If a fold fails, take() only notes the error. A relayed call ends at once: peers would
+        // use this rank's share of the result.
         const sennit_status status = operation.relayed ? relay_take(state, operation, member)
                                                        : take(state, operation, member);
         if (status != SENNIT_OK) return end_team(state, operation, status);
@@ -313,7 +315,7 @@ void end_all(TeamState &state, sennit_status status) {
     take_incoming(state);
     if (!is_broken(state)) {
         state.broken_by = error.peer;
-        // SYNC coll-broken: pairs with the acquire in take_state(); who it was about comes before.
+        // SYNC coll-broken: pairs with the acquire in take_state(); `broken_by` comes before.
         state.broken.store(status, std::memory_order_release);
         give_up(state, status);
     }

@@ -11,7 +11,7 @@
 
 namespace sennit::path {
 
-// The most transports within a node, which are opened first, and the most between nodes.
+// Limits: transports within a node, which are opened first, and transports between nodes.
 inline constexpr int kTransports = 4;
 inline constexpr int kNetworks = 2;
 
@@ -29,8 +29,9 @@ constexpr bool has_path(PathSet set, sennit_path path) {
 // router_open_networks(). `allowed` has names of paths separated by commas, each perhaps with
 // settings after a colon; "" allows all that are on by default. The path self is always allowed. A
 // named path that this build does not have is ignored if another one leads to peers. `sink`
-// receives events and tasks. Errors: ARG (unknown name, too many names, bad settings, or only paths
-// that this build does not have), NOMEM, and the error of a transport that does not open.
+// receives events and tasks. Errors: ARG (unknown name, a path named twice, too many names, bad or
+// too long settings, or only paths that this build does not have), NOMEM, and the error of a
+// transport that does not open.
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink);
 
 // In a job of several nodes: opens the allowed transports between them.
@@ -52,9 +53,10 @@ void router_addresses(Rank &rank, Slots slots, transport::Address addresses[]);
 sennit_status router_connect(Rank &rank, Slots slots, const transport::Address *all,
                              const Deadline &deadline);
 
-// For the transport in that slot between nodes, after it is connected (transport::more_bytes()):
-// write this rank's further data, then read the data of all ranks, which need not stay valid.
+// For the transport in that slot between nodes, after it is connected. Writes this rank's further
+// data (transport::more_bytes()).
 void router_write_more(Rank &rank, int slot, std::byte *out);
+// Then reads the further data of all ranks, `bytes` apart. `all` need not stay valid.
 sennit_status router_read_more(Rank &rank, int slot, const std::byte *all, std::size_t bytes);
 
 // Stops the threads of transports, since they call the engine.
@@ -63,8 +65,8 @@ void router_stop_threads(Rank &rank);
 // Whether the list of allowed paths permits the path.
 bool router_allows(Rank &rank, sennit_path path);
 
-// Tries every allowed path to every peer. usable[peer]: the paths that work from this rank, or to a
-// peer on another node those that the addresses permit.
+// Tries every open path to every peer. usable[peer]: for a peer of this node, the paths that work
+// from this rank; for a peer of another node, the paths that the addresses permit.
 void router_try(Rank &rank, PathSet *usable);
 
 // The job's nodes, in the order of their lowest ranks.
@@ -86,13 +88,14 @@ void router_agree(Rank &rank, const PathSet *mine, const PathSet *theirs, const 
 // The error of any use of a peer without a path.
 [[gnu::cold]] sennit_status fail_no_path(int peer);
 
-// Whether a message transport reaches some peer, or transfers a part of the data.
+// Whether a message transport is the path to some peer, or carries parts of large copies to one.
 bool router_needs_engine(Rank &rank);
 // The message transport by which the op engine reaches the peer: the peer's path, or for a
 // load/store peer the rails that carry parts of large copies; or null.
 transport::Transport *message_transport_of(const Rank &rank, int peer);
-// Attaches the segment of a load/store entry by these rails too. False: they do not reach it. The
-// caller calls detach_by_rail() when no operation uses *remote any more.
+// Attaches the segment of a load/store entry also by the rails that carry parts of large copies
+// (Peer::rail_path). False: they do not reach it. The caller calls detach_by_rail() when no
+// operation uses *remote any more.
 bool attach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
                     transport::RemoteMemory *remote);
 void detach_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote);
@@ -106,18 +109,18 @@ transport::Transport *transport_of(Rank &rank, const memory::SegmentEntry &entry
 transport::Transport *immediate_of(Rank &rank, const memory::SegmentEntry &entry);
 
 // Attaches the segment that `record` describes, owned by `peer`, and fills its entry. Uses the
-// peer's path, except for private memory that mapping does not reach, and for memory that XPMEM
-// cannot attach here. Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE, UNSUPPORTED
-// (private memory that no path reaches).
+// peer's path, or Peer::copier if the path does not reach private memory, or if XPMEM cannot attach
+// the memory here. Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE, UNSUPPORTED (no path
+// reaches this private memory, or it is not host memory).
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);
-// The same for the first use of a segment: takes the cold mutex itself, and detaches the earlier
-// segment of the index. *entry is the filled entry, perhaps filled by another thread first.
+// For the first use of a segment: takes the cold mutex, detaches an earlier segment of the same
+// index, and attaches this one, unless another thread has attached it first. *entry is its entry.
 sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
                           memory::SegmentEntry **entry);
 void detach(Rank &rank, int peer, std::uint32_t id);
 
-// Makes a stable copy of the record of a local segment whose owner's control block is mapped here.
-// False: no live segment has that id.
+// Makes a consistent copy of the record of a segment that the peer alone allocated. The peer's
+// control block must be mapped here. False: the peer has no live segment with that id.
 bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy);
 
 void router_close(Rank &rank, const Deadline &deadline);

@@ -28,7 +28,7 @@ sennit_status no_block(const char *why) {
     return fail(SENNIT_ERR_ARG, "this is no block: %s", why);
 }
 
-// The record of the segment, which is the caller's own.
+// The record of a segment of this rank.
 const SegmentRecord &record_of(const memory::SegmentEntry &entry) {
     return *reinterpret_cast<const SegmentRecord *>(
         reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
@@ -151,7 +151,7 @@ sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecor
     if (record->job != folded_job(rank)) return no_block("it is of another job");
     if (static_cast<std::uint32_t>(record->rank) >= size_of(rank) ||
         record->region >= kSegmentsPerTeam)
-        return no_block("it names no rank");
+        return no_block("it names no rank of this job, or no segment");
     return SENNIT_OK;
 }
 

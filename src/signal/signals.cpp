@@ -101,7 +101,8 @@ sennit_status segment_of_chunk(Rank &rank, int peer, std::uint32_t chunk, std::u
     return op::get_control(rank, peer, offset, segment, sizeof *segment);
 }
 
-// For a peer whose path only copies: maps its memory for the signals alone, as channels do.
+// For a peer whose path only copies: maps this chunk of the peer's signals, so that events are
+// counted by load and store.
 sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, ChunkView *view) {
     const Peer &the_peer = rank.peers[peer];
     if (the_peer.control == nullptr || the_peer.memory_file < 0)
@@ -243,7 +244,7 @@ void signal_destroy(Rank &rank, Own &own) {
     Signals &all = *signals_of(rank);
     leave_set(all, own);
     const ColdLock lock(rank);
-    // relaxed: a later use is the program's error in any order; sooner or later it finds the 0.
+    // relaxed: a later use is the program's error, and for a short time may find the old handle.
     own.record->handle.store(0, std::memory_order_relaxed);
     all.table.give_back(own);
 }
@@ -270,7 +271,7 @@ RemoteSignal reach_own(Rank &rank, const Own &own) {
     found.signal = {rank.world_rank, handle_of(own)};
     found.record = own.record;
     const std::uint32_t chunk = chunk_of(index_of(found.signal.handle));
-    // relaxed: the handle was published after it.
+    // relaxed: the chunk was stored before the handle was published.
     found.chunk = signals_of(rank)->chunks[chunk].load(std::memory_order_relaxed);
     found.control = rank.control;
     return found;

@@ -12,13 +12,14 @@
 // from the highest number that any member has seen there (`base`). So no word is ever cleared, and
 // the numbers of an earlier team are too small to be mistaken for those of a new one.
 //
-// There are three barriers:
+// If all members have paths to each other, there are three barriers:
 //   - flat, if load and store connect all members of a small team: each member stores its epoch in
 //     its own line and reads the lines of all others, without atomic read-modify-writes;
 //   - clusters, the same for large teams (cluster.hpp);
 //   - otherwise dissemination among one member of each node, or among all members (nodes.hpp).
 // In the first two, a member that has arrived has nothing more to do for the others, which suits
-// shared cores.
+// shared cores. If some members have no path to each other, the world uses the launcher's barrier,
+// and other teams have none.
 #pragma once
 
 #include <sennit/team.h>
@@ -49,7 +50,7 @@ static_assert(kTeamSlots == 1u << kSlotBits);
 constexpr std::uint32_t slot_of(std::uint32_t handle) {
     return handle & (kTeamSlots - 1);
 }
-// Handles repeat after 2^22 teams of a slot. Generation 0 is for teams that start-up makes.
+// Handles repeat after 2^22 - 1 teams of a slot. Generation 0 is for teams that start-up makes.
 constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint64_t generation) {
     const std::uint64_t most = (1u << kTeamGenerationBits) - 1;
     const std::uint64_t part = generation == 0 ? 0 : (generation - 1) % most + 1;
@@ -75,13 +76,15 @@ enum class Purpose : std::uint32_t {
     leave = 41,
 };
 
-// The segments of a team; equal on all members, because all allocate and free in the same order.
-// The first allocation makes it, zeroed.
+// The segments of a team. The first allocation makes the table, zeroed.
 struct SegmentTable {
+    // Equal on all members, because all allocate and free in the same order.
     std::uint32_t live;  // segments
     std::uint64_t used[kSegmentsPerTeam / 64];
-    std::uint8_t generations[kSegmentsPerTeam];   // of the index's last segment; 0: none yet
-    std::uint16_t owner_slots[kSegmentsPerTeam];  // of this rank's record, while used
+    std::uint8_t generations[kSegmentsPerTeam];  // of the index's last segment; 0: none yet
+
+    // This rank's own.
+    std::uint16_t owner_slots[kSegmentsPerTeam];  // of the segment's record, while used
     // After a vote that timed out: the record of this rank's segment, which may be null, and this
     // rank's vote.
     SegmentRecord *voted_record;
@@ -104,7 +107,7 @@ struct Team {
     std::uint32_t slot;
     std::uint32_t size;
     std::uint32_t rank;             // this rank's
-    std::uint64_t generation;       // higher than of any member's earlier team in the slot
+    std::uint64_t generation;       // higher than those of all members' earlier teams in the slot
     bool all_load_store;            // every member reaches all control blocks by load and store
     bool all_reached;               // every member has a path to all
     Way way;                        // of the barrier
@@ -130,7 +133,7 @@ struct Team {
     SegmentRecord *node_buffer_record;  // of this rank's node buffer, or null
 
     // For the barrier and the exchange.
-    std::uint64_t epoch;       // barriers completed, counted from the base
+    std::uint64_t epoch;       // the last completed synchronisation; the first value is `base`
     std::uint64_t calls;       // number of calls of coll/ started
     sennit_error flush_error;  // error of an implicit operation, until the barrier is done
     bool read_failed;          // the last exchange is complete, but a message was unreadable
@@ -156,8 +159,8 @@ inline bool is_arrived(const Team &team) {
     return team.purpose != Purpose::none;
 }
 
-// The largest difference between the numbers of two members: a peer may already have published the
-// synchronisation after this rank's last one.
+// The largest difference between the numbers of two members: if this rank has completed n and
+// arrived in n + 1, a peer may have completed n + 1 and published n + 2.
 inline constexpr std::uint64_t kNumberMargin = 2;
 
 // Calls use(member) for each member of this rank's node. Without Way::nodes, for each member of the
@@ -210,7 +213,7 @@ inline TeamSync *sync_of(Rank &rank, const Team &team, std::uint32_t member) {
     return control == nullptr ? nullptr : &team_sync(*control, team.slot);
 }
 
-// The rank in the team of a world rank, or -1.
+// The member that has this world rank, or -1.
 int member_of(const Team &team, int world_rank);
 
 // Start-up: makes the world and the team of the node. Errors: NOMEM.
@@ -239,13 +242,13 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
 void open(Team &team, std::uint64_t generation, std::uint64_t base);
 void drop(Team &team);
 
-// Whether the thread is inside an operator of the program. If it has left one by longjmp, the turns
-// of the team stay taken.
+// Whether this thread has called an operator of the program that has not returned: the thread is
+// inside it, or has left it by longjmp. In both cases the team's turns stay taken.
 bool is_in_operator();
 [[gnu::cold]] sennit_status fail_in_operator();
 
-// Admits one thread of the rank at a time in each team. Errors: STATE (another thread, or the team
-// was destroyed meanwhile).
+// Admits one thread of the rank at a time in each team. Errors: STATE (another thread is in a call,
+// this thread is in an operator, or the team was destroyed meanwhile).
 class CollectiveCall {
   public:
     CollectiveCall(Team &team, std::uint32_t handle) : team_(team), status_(SENNIT_OK) {
@@ -271,7 +274,7 @@ class CollectiveCall {
 // The following need a CollectiveCall.
 
 // Completes implicit operations first; a failed one is reported after the members have
-// synchronised. Errors: TIMEOUT, PEER_LOST, and the error of an operation.
+// synchronised. Errors: as synchronise(), STATE (is_bound()), and the error of an operation.
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline);
 
 // Continues a synchronisation that timed out, for any purpose. Errors: as synchronise().
@@ -282,7 +285,9 @@ sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline);
 
 // Waits until all members have arrived. Everything that a member did before is visible to all
 // afterwards. After TIMEOUT the next call continues the same synchronisation. Errors: TIMEOUT,
-// PEER_LOST, ARG (a member has waited for a second in a call that does not match).
+// PEER_LOST, ARG (a member has waited for a second in a call that does not match), OTHER_NODE (no
+// path joins the members, and the team is not the world); between nodes those of a put; for a world
+// without paths those of the launcher.
 sennit_status synchronise(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
 
 // synchronise() without a wait, for tests: returns whether all members have arrived. Only if load
@@ -307,13 +312,13 @@ constexpr bool is_binding(Purpose purpose) {
 inline bool is_bound(const Team &team) {
     return is_binding(team.purpose);
 }
-// The deadline of SENNIT_TIMEOUT. A synchronisation by the launcher cannot be resumed, so it has
-// none.
+// The deadline of SENNIT_TIMEOUT. A synchronisation by the launcher has no deadline, because it
+// cannot be resumed.
 Deadline binding_deadline(const Team &team);
 
 // Every member gives `bytes` bytes (at most kExchangeBytes) and gets the bytes of all members, by
-// rank. Errors: those of synchronise() and fail_unfinished(), and ARG if a member is in another
-// collective call.
+// rank. Errors: those of synchronise(), fail_unfinished() and a get, and ARG if a member is in
+// another collective call.
 inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
 struct Exchange {
     Purpose purpose;  // equal on all members, or the calls do not match

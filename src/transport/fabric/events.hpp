@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A list of the completion data of peers' puts, from the read until progress() hands it to the
-// rank. Also the memory for trials, by which the owner distinguishes the data of trials from
-// events.
+// A list of the completion data of peers' puts. Data is in the list after it was read from a
+// completion queue, until progress() hands it to the rank. Also the memory into which peers put
+// words at start to try a rail (trial.cpp). By these words the owner distinguishes the completion
+// data of trials from events.
 #pragma once
 
 #include <cstddef>
@@ -41,21 +42,22 @@ class EventList {
     std::size_t room_ = 0;
 };
 
-// The memory for trial puts from the speaker of one node by one rail. A try uses two places: for a
-// word and its complement, each put with its low part as completion data. Tries share no places, so
-// the owner recognizes the data of each try, however late it arrives.
+// The memory for the trial of one rail by the speaker of one node (trial.cpp). A try puts a word
+// and its complement into two places. A try with completion data has places of its own, and
+// the data of each put is the low part of its word. So the owner recognizes the data of each try,
+// however late it arrives.
 struct TrialRoom {
     struct Place {
         std::uint64_t put;
-        std::uint64_t confirmed;  // the same, stored by the owner when the data arrives
+        std::uint64_t confirmed;  // copy of `put`, stored by the owner when its data arrives
     };
-    static constexpr unsigned kTries = 8;  // tries with data; the others share one pair of places
+    static constexpr unsigned kTries = 8;  // with data; tries without data share one pair of places
 
     Place places[kTries + 1][2];
 
     // Confirms the put that had this completion data of `bits` bits. False: there is none.
     bool confirm(std::uint64_t data, unsigned bits);
-    // Whether the data of an arrived put is missing.
+    // Whether a put has arrived without its completion data.
     bool misses_data() const;
 };
 

@@ -17,12 +17,13 @@ constexpr std::size_t kMostPolled = 64;
 // If the provider refuses transfers for this long, the peer is asked: its endpoint may be closed,
 // or the peer dead.
 constexpr std::int64_t kStalledNs = 10'000'000;
-// The largest pause between such questions. An answer means that the connection is stuck.
+// The largest pause between such questions. The connection is stuck if an answer comes by this rail
+// and the refusals have lasted longer than RailLink::patience_ns.
 constexpr std::int64_t kMostPauseNs = 300'000'000;
 // The pause between transfers that try a rail which carries no data.
 constexpr std::int64_t kTryNs = 1'000'000'000;
-constexpr std::int64_t kStuckNs =
-    300'000'000;  // RailLink::patience_ns after a transfer was accepted
+// RailLink::patience_ns after a transfer was first refused and then accepted.
+constexpr std::int64_t kStuckNs = 300'000'000;
 
 }  // namespace
 
@@ -74,8 +75,8 @@ Submit Network::submit(Operation *operation) {
     if (!watch::watch_has_lease(*rank_, operation->peer)) return retry_later(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
     if (!there.is_reached) return contact(operation->peer, operation->rail);
-    // After the engine chose the rail, the thread may have left it out, or found that the peer is
-    // lost. No function would end an operation posted there now.
+    // After the engine chose the rail, the progress thread may have left the rail out, or found
+    // that the peer is lost. An operation posted on the rail now would never end.
     if (peer.is_left_out || there.is_lost) return retry_later(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
@@ -107,14 +108,14 @@ Submit Network::refuse_event(int peer) const {
     return Submit::failed;
 }
 
-// Whether the transfer is an event in doubt: never repeated, since it may have arrived. Its target
-// endpoint is closed before the doubt ends.
+// Whether the transfer is an event that may have arrived. After a failure it is never repeated. The
+// target closes the endpoint before the doubt ends.
 bool Network::is_lost_event(const Posted &posted) {
     return posted.was_in_flight && posted.operation->kind == Operation::Kind::put_event;
 }
 
-// Returns `again`, and lets the progress thread make the engine retry, since no completion will.
-// Checks for overdue operations then include `link`, which may have no posted transfer.
+// Returns `again`. The progress thread makes the engine retry, since there may be no completion
+// that does. Checks for overdue operations then include `link`, which may have no posted transfer.
 Submit Network::retry_later(RailLink *link) {
     some_wait_ = true;
     if (link != nullptr) {
@@ -207,8 +208,9 @@ bool Network::awaits_data() const {
     return false;
 }
 
-// Whether to read the rail in this poll. Rails that await no completion are read in turn, one per
-// poll; rarely while another rail awaits one.
+// Whether to read the rail in this poll. A rail that awaits a completion is read in every poll. The
+// other rails take turns: one in each poll, or one in every fourth poll while some rail
+// awaits a completion.
 bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
     constexpr unsigned kSeldom = 4;
     if (rails_[rail].rail.is_busy()) return true;
@@ -261,8 +263,9 @@ void Network::finish(Message *message) {
 }
 
 // Reads all events before tasks are executed: a task may refer to events that arrived earlier by
-// any rail. An owner that missed them would take an old event for a new one when its number is
-// reused. The task's sender says whether there may be such events.
+// any rail. Message numbers repeat, so an owner that missed an event could later take it for an
+// event of another message. Done only after a task whose header says that there may be such events,
+// or after read_events().
 void Network::read_data_before_tasks() {
     // relaxed: the lock is held at the store too.
     const bool expects_events = expects_events_.load(std::memory_order_relaxed);
@@ -278,7 +281,7 @@ void Network::read_data_before_tasks() {
         }
 }
 
-// Returns the number of arrivals.
+// Returns the number of completions that were read.
 std::size_t Network::poll_rails(bool all) {
     const std::int64_t now = poll_ns_ = boot_ns();
     if (watch::watch_has_news(*rank_, now, &news_seen_)) read_watch_news();
@@ -306,7 +309,7 @@ std::size_t Network::poll_rails(bool all) {
         }
     }
     if (held_peers_ != 0) send_due(now);
-    // After arrivals, reposting may wait for the next poll.
+    // After a poll with completions, reposting may wait for the next poll.
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         post_receives(rail, seen != 0);
     PostedList held = outbox_.take_all();
@@ -339,15 +342,14 @@ int Network::progress() {
         delivers_events_ = has_events();
         has_new = delivers_events_;
         if (has_new) delivered_.swap(events_);
-        // Tasks may refer to events. If there are some, deliver_events() is first, without the
-        // lock.
+        // Tasks may refer to events, so new events are delivered first, without the lock.
         if (!has_new) handle_leading_tasks_and_answers(&done, &answered);
     }
     if (has_new) deliver_events();
     int completed = complete(answered);
     while (Posted *posted = done.take())
         completed += process_completed(posted);
-    // First those that were answered.
+    // Operations to lost peers end after those whose answers have arrived.
     if (has_lost) completed += finish_postponed();
     if (has_lost) completed += end_tasks_of_the_lost();
     return completed;
