@@ -17,9 +17,10 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kDoctorHelp =
-    R"(Checks the settings of this machine, its kernel and its container. For each it shows the state, the
-cost to Sennit (measured where that is quick: a fraction of a second in all, a second more behind a
-firewall) and the command that corrects it. Starts two ranks to check that jobs start. Changes nothing.
+    R"(Checks settings of this machine, its kernel and its container. For each it shows the state, the
+cost to Sennit and the command that corrects it. Changes nothing. Measures for a fraction of a second;
+behind a firewall a second more for each interface. Starts two ranks to check that jobs start.
+With --no-measure it measures and starts nothing.
 
 Verdicts
   good  nothing to do
@@ -28,7 +29,7 @@ Verdicts
 
 Examples
   sennit doctor                    this machine
-  sennit doctor -n 16              for 16 ranks: processors, their time, memory for each
+  sennit doctor -n 16              for 16 ranks: processors, CPU quota, memory, files, processes
   sennit doctor --json | jq -r '.findings[] | select(.verdict == "bad") | .mend'
 
 Exit code

@@ -1,6 +1,6 @@
 // The input and the findings of `sennit doctor`. Every check is one function. It reads files below
-// System::root, which tests set to their own folder, and System::figures, which probes.cpp
-// measures. A check prints nothing and changes nothing.
+// System::root, which tests set to their own folder, and the other fields of System. A check prints
+// nothing and changes nothing.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -31,7 +31,7 @@ struct Finding {
     std::string costs;     // empty if none
     std::string measured;  // empty if not measured
     std::string mend;      // a command, or advice if no command helps; empty if good
-    Json figures;          // measured values by name, with the unit last; null if not measured
+    Json figures;          // values by name; a name ends with its unit, if any; null: none
 };
 
 // Measured on this machine. Empty: not measured, or the measurement failed.
@@ -64,7 +64,7 @@ struct Network {
     // By address: errno of a connection to a listening port of the interface; 0: connected.
     std::map<std::string, int> connections;
     std::string progress;  // SENNIT_PROGRESS
-    std::string provider;  // that ranks use, and why; "": none
+    std::string provider;  // the provider that ranks use, and the reason; "": none
     bool is_built_with_libfabric = true;
 };
 
@@ -134,7 +134,7 @@ Finding check_progress(const System &system);
 std::optional<std::string> read_text(const System &system, const std::string &name);
 // The first line without blanks around; empty if it cannot be read.
 std::string read_line(const System &system, const std::string &name);
-// Whether the file exists, even if it cannot be read, such as a device.
+// Whether the file exists. It need not be readable, and may be a device.
 bool is_there(const System &system, const std::string &name);
 // The number at the start of a file. Empty: no file or no number ("max").
 std::optional<std::uint64_t> read_number(const System &system, const std::string &name);
