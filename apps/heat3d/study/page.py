@@ -13,7 +13,7 @@ import plots
 import scaling
 import targets
 import versions
-from pages import folder_of, machine_of, table, text_of_bytes, text_of_us, write_or_check
+from pages import folder_of, machine_of, span, table, text_of_bytes, text_of_us, write_or_check
 
 SIZES = (8, 256, 4096, 65536, 1048576)  # the file has more
 PARTS = (("exchange_us", "exchange"), ("synchronise_us", "synchronisation"), ("halo_us", "halo"), ("step_us", "whole step"))
@@ -28,18 +28,18 @@ that makes this choice (*by hand*). Here Sennit takes the place of DART-MPI ([pr
 
     python3 apps/heat3d/study/all.py --realtime
 
-**Different from the paper:** one machine, not up to 4096 cores of a Cray XC40; more ranks share its few processors; no network; the distribution's MPIs
+**Different from the paper:** one machine, not up to 4096 cores of a Cray XC40; ranks may share a processor; no network; the distribution's MPIs
 with their defaults. There are two fields, so a step has one barrier, not six.
 
-**Times** are µs for each step: the median over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation, and halo
-(exchange and synchronisation): the rank with the shortest wait. Whole step: mean of a run. **Ratios** are relative to Sennit with the same number of ranks:
+**Times** are µs for each step: the median over the rounds of each run's median step; of the whole step, of each run's mean. Exchange: mean over
+ranks. Synchronisation: the rank that waits least. Halo: the rank with the least sum of both. **Ratios** are relative to Sennit with as many ranks:
 halo/whole step. `> 30 s`: the run was ended.
 
 | word | meaning |
 |---|---|
 | own memory | window on the program's memory (`MPI_Win_create`) |
 | MPI's memory | window that MPI allocated (`MPI_Win_allocate`) and may map |
-| pieces | a get for each run of cells, single cells across x, as in the paper |
+| pieces | a get for each run of cells, across x for each cell, as in the paper |
 | whole | one get for a layer (`sennit_get_strided`, derived datatypes) |
 | x packed | the step packs the cells across x ([how](../../../apps/heat3d/README.md)) |
 
@@ -57,15 +57,16 @@ def part_6(folder):
             lines.append([text_of_bytes(size), *(f"{row['sennit_ns']:.1f} ({row['over_window_ns'][1]:+.1f}, {row['over_pointer_ns'][1]:+.1f})" if row
                                                  else "–" for row in found)])
     names = [f"{op}, {jobs.MPI_NAMES[mpi]}" for op, mpi in series]
+    short = [row[key][1] for row in rows if row["bytes"] <= 256 for key in ("over_window_ns", "over_pointer_ns")]
     return f"""## Figure 6: the overhead of a put and a get
 
 ![time and overhead by size](figure-6.png)
 
-The paper: around 5 ns at any size, negligible above 4 KiB. Here: ns for each call (overhead over `memcpy` into a shared window, overhead over `memcpy` through
-`sennit_ptr`). An overhead is the median of the differences within a round. `{overhead.FILE}` has more sizes.
+The paper: around 5 ns at any size, negligible above 4 KiB. Here: ns for each call (overhead over `memcpy` into a shared window, and through `sennit_ptr`).
+Overheads are differences within a round, medians of a job, then of {rows[0]['jobs']} jobs. `{overhead.FILE}` has more sizes.
 
 - From 4 KiB the C library copies by `rep movs`, Sennit on AMD by faster vectors ([copies](../../design/copies.md)). At 32 KiB both are equal.
-- The processor has two speeds: the overhead of a short copy is 1 to 2 ns or 3 to 4 ns.
+- Up to 256 B the overheads are {span(short, lambda ns: f'{ns:.1f}')} ns.
 
 {table(["", *names], lines)}
 
@@ -124,14 +125,14 @@ def part_12(folder):
     counted = "; ".join(f"{jobs.WAYS[way][0]} {count}" for way, count in lines.items())
     return f"""## Figure 12: three versions
 
-{' × '.join(map(str, scaling.SHAPES['blocking']))} cells a rank. The paper: by hand the halo takes at least 0.83 × the library's beyond 24 cores, about as long with 4096;
-the program has 96 lines more.
+{' × '.join(map(str, scaling.SHAPES['blocking']))} cells a rank. The paper: the halo of the program by hand takes at least 0.83 × the library's beyond 24 cores, about as long
+with 4096; the program has 96 lines more.
 
 ![the halo's time of each version](figure-12.png)
 
 {table_of(rows)}
 
-Lines of code (`tools/count-lines`) without lines that all versions share, by hand {lines["rma-shared"] - lines["blocking"]} more than with Sennit:
+Lines of code (`tools/count-lines`) without lines that all versions share; locality by hand takes {lines["rma-shared"] - lines["blocking"]} more than Sennit, blocking:
 {counted}.
 
 {machine_of(head)}

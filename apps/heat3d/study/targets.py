@@ -2,6 +2,7 @@
 
 Called by page.py. It explains misses by figures that turns_text() computes, and by the sentences of BELOW.
 """
+import math
 import os
 
 import jobs
@@ -9,14 +10,12 @@ import overhead
 import plots
 import scaling
 import versions
-from pages import span, table, text_of_us
+from pages import span, table, text_of_bytes, text_of_us
 
 OVER_NS = 3
 FLAT_RATIO = 2
 BY_HAND_RATIO = 1
 LINES = 90
-# Classes by the kind of copy: inline words and vectors, calls, and sizes that exceed the first cache.
-CLASSES = (("to 128 B", 0, 128), ("256 B to 2 KiB", 129, 2048), ("4 and 8 KiB", 2049, 8192), ("from 16 KiB on", 8193, 1 << 62))
 
 
 def worst_of(rows, key):
@@ -33,12 +32,8 @@ def overhead_rows(rows):
     for op in ("put", "get"):
         for key, over in (("over_window_ns", "the window"), ("over_pointer_ns", "`memcpy` through `sennit_ptr`")):
             worst = worst_of([row for row in rows if row["op"] == op], key)
-            missed = {size: value for size, value in worst.items() if value > OVER_NS}
-            parts = []
-            for name, low, high in CLASSES:
-                values = [value - OVER_NS for size, value in missed.items() if low <= size <= high]
-                if values:
-                    parts.append(f"{name} by {span(values, text_of_ns)}")
+            missed = {size: value - OVER_NS for size, value in worst.items() if value > OVER_NS}
+            parts = [f"{text_of_bytes(size)} by {text_of_ns(value)}" for size, value in missed.items()]
             yield (f"{op}: at most {OVER_NS} ns over {over}, at all sizes",
                    f"at {len(worst) - len(missed)} of {len(worst)}", "; ".join(parts) or "met")
 
@@ -54,8 +49,8 @@ def turns_text(halos, cores):
     times = span([row["synchronise_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     others = span([(row["ranks"] / cores - 1) * row["compute_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     return (f"Sennit's synchronisation takes {span(alone, lambda us: f'{text_of_us(us)} µs')} with a processor for each rank, "
-            f"{times} on shared processors:\nat least {100 * share:.0f} % of the halo. There every program waits {others} on average for the "
-            "others to compute.")
+            f"{times} on shared processors:\nat least {math.floor(100 * share)} % of the halo. There every program waits for the others to compute, by "
+            f"calculation {others}: (ranks/processors - 1) × compute time.")
 
 
 def misses(figure, rows, wants, ratio, part="halo_us"):
@@ -113,6 +108,6 @@ def section(folder):
 
 
 BELOW = """Overheads: the higher median of the two MPIs. Ratios do not include 1 rank and ended runs; ratios of the halo below their targets are in
-the tables of the figures. In *pieces* the program by hand loads each cell across x from the window; one call for each cell cannot be as fast. If an MPI maps its
+the tables of the figures. In *pieces* the program by hand loads each cell across x from the window; Sennit's call for each cell cannot be as fast. If an MPI maps its
 windows, flat RMA also uses loads, so even the program by hand is not twice as fast.
 """
