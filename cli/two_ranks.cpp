@@ -24,7 +24,8 @@ TwoRanks failed(const char *step) {
                                   int messages) {
     // doctor.cpp ignores the signal; ranks must not inherit this.
     (void)std::signal(SIGXFSZ, SIG_DFL);
-    // `sennit run` passes what is typed to rank 0.
+    // `sennit run` passes its standard input to rank 0. With /dev/null it does not read the user's
+    // terminal.
     if (const int nothing = open("/dev/null", O_RDONLY); nothing >= 0)
         (void)dup2(nothing, STDIN_FILENO);
     (void)dup2(output, STDOUT_FILENO);
@@ -35,8 +36,8 @@ TwoRanks failed(const char *step) {
     _exit(kExitInternal);
 }
 
-// Reads both pipes until their ends, into separate texts, since a library may write to standard
-// error beside the JSON.
+// Reads both pipes to the end, into separate strings: text that a library writes to standard error
+// must not mix with the JSON of standard output.
 void read_all(const int (&ends)[2], std::string (&texts)[2]) {
     pollfd open[2] = {{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}};
     while (open[0].fd >= 0 || open[1].fd >= 0) {

@@ -1,5 +1,5 @@
-// epoll whose events tell the purpose of the descriptor and its rank. Used by the keeper and its
-// parts, in one thread.
+// A wrapper of epoll. An event has the purpose of the descriptor and an index, mostly the rank.
+// Used by the keeper (docs/design/launcher.md) in one thread.
 #pragma once
 
 #include <sys/epoll.h>
@@ -22,7 +22,7 @@ enum class Source : std::uint32_t {
 
 struct Event {
     Source source;
-    int index;
+    int index;  // the rank; kChildren and kFront: 0; kSink: see there
 };
 
 class Poller {
@@ -32,7 +32,7 @@ class Poller {
     Poller &operator=(const Poller &) = delete;
     ~Poller();
 
-    // False if the kernel refuses; `events` is EPOLLIN or EPOLLOUT.
+    // False if the kernel refuses. `events`: EPOLLIN, EPOLLOUT or both.
     bool add(int fd, Source source, int index, std::uint32_t events);
     // Call this before the descriptor is closed.
     void remove(int fd);

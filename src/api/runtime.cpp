@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of sennit/runtime.h, and the error functions of api/call.hpp.
+// The calls of sennit/runtime.h, except sennit_locality* (locality.cpp), and the error functions of
+// api/call.hpp.
 #include <sennit/runtime.h>
 
 #include <cstdio>

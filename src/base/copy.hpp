@@ -50,7 +50,7 @@ inline bool can_begin_in_front(const void *to, const void *from, std::size_t byt
 
 inline bool is_copied_slowly(const void *to, const void *from, std::size_t bytes) {
     constexpr std::uintptr_t kPageBytes = 4096;
-    constexpr std::uintptr_t kNear = 63;
+    constexpr std::uintptr_t kNear = 63;  // slow are 1 to 31; the rest is a margin
     return bytes > kCopyPiece && bytes < kCopyWholeFrom &&
            bytes_behind(to, from) % kPageBytes - 1 < kNear && can_begin_in_front(to, from, bytes);
 }

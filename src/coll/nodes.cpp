@@ -206,7 +206,7 @@ bool has_word(const TeamState &state) {
 void ask_for_word(TeamState &state) {
     Passing &passing = state.passing;
     Rank &rank = *state.rank;
-    const std::uint32_t leader = team::last_leader(*state.team, passing.round);
+    const std::uint32_t leader = team::previous_leader(*state.team, passing.round);
     int done = 0;
     if (passing.ask.handle != 0) {
         (void)op::engine_test(rank, passing.ask, false, &done);

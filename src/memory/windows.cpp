@@ -60,7 +60,7 @@ void FileWindows::unmap(std::byte *address, std::uint64_t bytes) {
         if (mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                  -1, 0) != MAP_FAILED)
             (void)madvise(address, bytes, MADV_DONTFORK);
-        // Offsets in an owner's file grow, so it needs only its newest window.
+        // New segments have higher file offsets, so only the newest window stays when it is empty.
         if (--window.segments == 0 && &window != first_) give_back(link);
         return;
     }

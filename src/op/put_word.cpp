@@ -57,6 +57,7 @@ sennit_status start_word_task(Rank &rank, Target target, const void *data, std::
     Work work;
     work.word = &task;
     target.work = &work;
+    // The engine only reads the data of a task.
     return engine_start(rank, Direction::execute, target, const_cast<void *>(data), bytes,
                         completion);
 }

@@ -18,8 +18,8 @@ struct PutWordArgs {
     Completion::Mode mode;  // mode of the put: local or implicit
 };
 
-// Sends data of at most engine_most_word_data() bytes and the operation on a word of the same
-// segment as one task. Errors: those of engine_start(), which only reads the data.
+// Sends one task: at most engine_most_word_data() bytes of data, and an operation on a word of the
+// same segment. Errors: those of engine_start().
 sennit_status start_word_task(Rank &rank, Target target, const void *data, std::size_t bytes,
                               const WordTask &task, const Completion &completion);
 

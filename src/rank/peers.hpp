@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank's data on the other ranks of its job. Each rank of its own node has a Peer. The ranks of
-// another node share one Peer, since they are reached in the same way. The network's cards have
-// what differs between them. A rank of another node that is reached in another way, because it has
-// no network, has its own Peer or shares that of the last such rank. Only used Peers take memory;
-// in addition each rank takes 5 bytes.
+// another node share one Peer if they are reached in the same way; data that differs between them,
+// such as ports, is in transport/fabric/cards.hpp. A rank that is reached in another way, for
+// example because it has no network, gets a Peer by part(). Only used Peers take memory; in
+// addition each rank takes 5 bytes.
 #pragma once
 
 #include <sennit/info.h>
@@ -95,8 +95,8 @@ class PeerTable {
         place(rank, places_[other].load(std::memory_order_relaxed));
     }
 
-    // Gives a rank of another node a Peer of its own, because it is not reached like the ranks
-    // whose Peer it shared. It shares the Peer of the last such rank if they are reached alike.
+    // Called for a rank of another node that is not reached like the Peer that it shares. If the
+    // newest Peer is of the same node and fits, the rank shares that one; else it gets a new Peer.
     void part(int rank, const PeerPath &found) {
         const Peer &shared = (*this)[rank];
         const Peer &last = all_[count_ - 1];
@@ -120,7 +120,7 @@ class PeerTable {
 
   private:
     void place(int rank, std::uint32_t place) {
-        // SYNC peer-place: pairs with the acquire in place_of(), of the path's thread for progress.
+        // SYNC peer-place: pairs with the acquire in place_of(), which a path's thread may call.
         places_[rank].store(place, std::memory_order_release);
     }
     std::uint32_t place_of(std::size_t rank) const {

@@ -72,7 +72,7 @@ void warn_of_late(Rank &rank, const Team &team, int seconds) {
         warn_of_late_elsewhere(call, seconds);
 }
 
-// A LostSearch::warn with a Team.
+// For LostSearch::warn, with a Team.
 void warn_of_late_of_node(Rank &rank, const void *team, int seconds) {
     warn_of_late(rank, *static_cast<const Team *>(team), seconds);
 }
@@ -120,7 +120,7 @@ void collect_messages(Rank &rank, const Team &team, std::uint64_t number) {
                     kMailboxBytes);
 }
 
-// Starts a put of a copy of the data, so that no buffer is lent if the synchronisation ends early.
+// Starts a put of a copy of the data, so no buffer is in use if the synchronisation ends early.
 sennit_status start_send(Rank &rank, const op::Target &target, const void *data, std::size_t bytes,
                          sennit_request *request, bool is_hint = false) {
     return op::engine_start(rank, op::Direction::put, target, const_cast<void *>(data), bytes,
@@ -287,7 +287,7 @@ struct RoundWait {
     int from;
 };
 
-// A LostSearch of a RoundWait.
+// For LostSearch::find, with a RoundWait.
 int check_round(Rank &rank, const void *context) {
     const RoundWait &wait = *static_cast<const RoundWait *>(context);
     const int lost = find_lost_of_nodes(rank, wait.team);
@@ -298,7 +298,7 @@ int check_round(Rank &rank, const void *context) {
     return lost;
 }
 
-// A LostSearch::warn with a RoundWait.
+// For LostSearch::warn, with a RoundWait.
 void warn_of_late_round(Rank &rank, const void *wait, int seconds) {
     warn_of_late(rank, *static_cast<const RoundWait *>(wait)->team, seconds);
 }
@@ -356,7 +356,7 @@ sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_
 sennit_status take_step(Rank &rank, Team &team, bool has_messages, const Deadline &deadline) {
     const std::uint32_t to = next_leader(team, team.round);
     const int to_rank = team.world_ranks[to];
-    const int from = team.world_ranks[last_leader(team, team.round)];
+    const int from = team.world_ranks[previous_leader(team, team.round)];
     sennit_status status = SENNIT_OK;
     switch (team.round_step) {
         case RoundStep::send_messages:

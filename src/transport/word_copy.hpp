@@ -15,15 +15,15 @@ template <class Word>
 void store_word(std::byte *shared, const std::byte *from) {
     Word word;
     std::memcpy(&word, from, sizeof word);
-    // SYNC word-delivery: pairs with the acquire load by which the target's program waits for the
-    // word, and with the one in load_word(); all data stored earlier comes before.
+    // SYNC word-delivery: pairs with the acquire load in load_word(), and with that of a program
+    // that waits for the word; all data stored earlier comes before.
     std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).store(word, std::memory_order_release);
 }
 
 template <class Word>
 void load_word(std::byte *to, std::byte *shared) {
-    // SYNC word-delivery: pairs with the release in store_word(), and with that of a program that
-    // stores the word itself; later loads see all earlier stores.
+    // SYNC word-delivery: pairs with the release in store_word(), and with the release store of a
+    // program that sets the word itself; later loads see all stores before that release.
     const Word word =
         std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).load(std::memory_order_acquire);
     std::memcpy(to, &word, sizeof word);
@@ -38,8 +38,8 @@ inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
     return bytes;
 }
 
-// Calls move(offset, Word{}) for each word of the range. Always inlined, because tools/abi would
-// report the symbols of its instances as foreign.
+// Calls move(offset, Word{}) for each word of the range. Always inlined: otherwise tools/abi would
+// report the instances of the template as foreign symbols.
 template <class Move>
 [[gnu::always_inline]] inline void each_word(const std::byte *shared, std::uint64_t bytes,
                                              Move move) {

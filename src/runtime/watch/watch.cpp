@@ -23,14 +23,16 @@ namespace sennit::watch {
 namespace {
 
 constexpr std::int64_t kShortest_ns = 1'000'000'000;
-// If ranks share processors, a watcher may get no processor for a third of a second.
+// If ranks share processors, a watcher may get no processor for 0.33 s. With a timeout of 1 s it
+// would answer too late after 0.125 s, and lose its role after 0.25 s.
 constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
 // Up to this many nodes, all watch each other. With more nodes, each watches those at the distances
 // 1, 2, 4 and so on.
 constexpr std::size_t kAllWatched = 16;
-// Notes on a rank are renewed each quarter of a second and may be late.
+// Each rank renews looked_ns and unheard_ns every 0.25 s (kOutageCheckNs), perhaps late. The
+// watcher asks other nodes for looked_ns every 1/16 of the timeout.
 constexpr std::int64_t kFresh_ns = 600'000'000;
-// Connections from other nodes beyond two for each node.
+// How many connections from other nodes are accepted in addition to two per node.
 constexpr std::size_t kMoreGuests = 224;
 
 sennit_status no_memory() {
@@ -147,7 +149,8 @@ sennit_status NodeWatch::start(bool crowded) {
     const int code = create_own_thread(&thread_, thread_main, this);
     if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread that watches other nodes");
     has_thread_ = true;
-    // SYNC watch-table: pairs with the acquire in has_news() and gone(); the table exists.
+    // SYNC watch-table: pairs with the acquire in each query below; the table and the times come
+    // before.
     is_running_.store(true, std::memory_order_release);
     return SENNIT_OK;
 }
@@ -165,8 +168,9 @@ void NodeWatch::stop() {
     (void)close(std::exchange(listener_, -1));
 }
 
-// Called in a forked child. The kernel keeps a port open as long as any process has it, so without
-// this only the lease would detect the death of the parent.
+// Called in a forked child. A port is open as long as any process has it. If the child kept it, the
+// port of a dead parent would not be refused: other nodes would detect the death only by a report
+// from the parent's node, or by the lease.
 void NodeWatch::forked() {
     if (listener_ >= 0) (void)close(std::exchange(listener_, -1));
     for (std::size_t i = 0; i < guest_count_ && guests_ != nullptr; ++i)
@@ -178,7 +182,8 @@ void NodeWatch::forked() {
 bool NodeWatch::has_lease(int peer) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire) || rank_->peers[peer].same_node) return true;
-    // relaxed: answer() stores this time before its reply, and data is sent only after this load.
+    // relaxed: the value alone says that the peer's lease has begun, and data is sent only after
+    // this load.
     if (place_of_node(peer).answered_ns.load(std::memory_order_relaxed) != 0) return true;
     if (watch_node(first_of(peer))) wake_watcher();
     return false;
@@ -195,7 +200,7 @@ std::uint32_t NodeWatch::ended() const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return 0;
     // SYNC watch-ended: pairs with the releases in note_gone_elsewhere() and end_if_silent(); the
-    // words that gone() reads come before.
+    // words that gone() reads are stored before these releases.
     return table_.head->ended.load(std::memory_order_acquire);
 }
 
@@ -206,7 +211,7 @@ bool NodeWatch::has_news(std::int64_t now, std::uint32_t *seen) const {
     const std::int64_t end = table_.head->first_end_ns.load(std::memory_order_relaxed);
     if (end != 0 && now >= end) settle(now);
     // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and lease.cpp; the changed
-    // words come before.
+    // words are stored before these releases.
     const std::uint32_t changes = table_.head->changes.load(std::memory_order_acquire);
     if (changes == *seen) return false;
     *seen = changes;
@@ -218,7 +223,7 @@ bool NodeWatch::refuses(int peer) const {
     if (!is_running_.load(std::memory_order_acquire)) return false;
     // relaxed: the word stands alone.
     const std::int64_t end = place_of_node(peer).lease_end_ns.load(std::memory_order_relaxed);
-    // A lease that is over may not be settled yet.
+    // A lease may be over before settle() has stored its end.
     return end < 0 || (end > 0 && boot_ns() >= end);
 }
 
@@ -268,7 +273,8 @@ bool NodeWatch::is_unheard(int peer) const {
     return false;
 }
 
-// The nodes form a ring in their order. Neighbours are mutual.
+// The nodes form a ring, in the order of their lowest ranks. If node a is a neighbour of b, b
+// is one of a.
 bool are_neighbours(std::size_t one, std::size_t other, std::size_t count) {
     const std::size_t ahead = (other + count - one) % count;
     const std::size_t behind = count - ahead;

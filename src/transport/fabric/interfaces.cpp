@@ -31,8 +31,9 @@ namespace {
 void fill_hints(fi_info *hints) {
     hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
                   FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
-    // FI_CONTEXT: in Posted and Message. FI_RX_CQ_DATA: a Rail posts receives for the data.
-    // FI_ASYNC_IOV: each list of memory has one entry.
+    // Demands of a provider that Sennit meets. FI_CONTEXT: Posted and Message have a context.
+    // FI_RX_CQ_DATA: a Rail posts receives for the data. FI_ASYNC_IOV concerns only lists of memory
+    // with several entries; those of Sennit have one.
     hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_ASYNC_IOV;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->mr_mode = kRegistrationModes;
@@ -69,8 +70,8 @@ constexpr struct {
      },
      "a target must know its senders in advance (efa-direct)"},
     // psm3 closes a connection whose peer is gone. Later it writes to the same descriptor number
-    // and closes it again, when the number may belong to a file of the program. Its network over
-    // TCP is named TCP-SUBNET.
+    // and closes it again, when the number may belong to a file of the program. Over TCP, psm3
+    // names its fabric "TCP-" and the subnet.
     {[](const fi_info &info) {
          const char *const fabric = info.fabric_attr->name;
          return fabric != nullptr && std::strcmp(info.fabric_attr->prov_name, "psm3") == 0 &&
@@ -91,7 +92,7 @@ constexpr struct {
      "it needs a prefix in messages (FI_MSG_PREFIX)"},
 };
 
-// Whether the user wants the domain with this name: the interface for tcp, the card for others.
+// Whether the user wants the domain of this name: that of an interface (sockets) or a card.
 bool is_wanted(const Settings &settings, const char *name) {
     bool is_named = false;
     for (unsigned i = 0; i < settings.interface_count && name != nullptr; ++i)
@@ -240,8 +241,8 @@ Hindrance nearest_hindrance(const fi_info *list, const char *provider) {
     return nearest;
 }
 
-// Asks libfabric for the provider's interfaces. Returns 0, or libfabric's error; then nothing is
-// selected.
+// Asks libfabric for the provider's interfaces. Returns 0, or libfabric's error if it selects
+// nothing.
 int Interfaces::query(const char *provider, const Settings &settings, std::uint32_t format) {
     fi_info *const hints = library_->dupinfo(nullptr);
     if (hints == nullptr) return -FI_ENOMEM;
@@ -262,8 +263,9 @@ int Interfaces::query(const char *provider, const Settings &settings, std::uint3
     return code != 0 ? code : -FI_ENODEV;
 }
 
-// Selects the interfaces of exactly this provider: for libfabric, `net` includes `net;ofi_rxm`. If
-// the user gave only a prefix of a name, selects the first provider found.
+// Selects only interfaces whose provider has exactly this name: libfabric also returns
+// `net;ofi_rxm` for `net`. If the user gave only a prefix of a name, selects the first provider
+// found.
 void Interfaces::select(const char *provider, const Settings &settings) {
     const fi_info *first = nullptr;
     for (const fi_info *info = found_; info != nullptr; info = info->next)
@@ -351,8 +353,9 @@ bool Interfaces::has_selected(const fi_info &info) const {
     return false;
 }
 
-// Reserves a port: peers receive it before the rank knows on which interface it will listen. A
-// socket that does not listen keeps it free on all interfaces.
+// Reserves a port: peers receive its number before the rank knows on which interface it will
+// listen. A bound socket that does not listen reserves the port on all interfaces, and this rank
+// can still listen on it.
 sennit_status Interfaces::reserve_port() {
     port_holder_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;
