@@ -54,7 +54,7 @@ TEST(CommandLine, options_are_set_and_others_keep_their_defaults) {
     EXPECT_TRUE(options.json);
 }
 
-TEST(CommandLine, a_file_gives_what_the_command_line_leaves_open) {
+TEST(CommandLine, the_file_fills_in_missing_options) {
     const std::string path = testing::TempDir() + "/apps-common.ini";
     double length = 1;
     Options options;
@@ -85,7 +85,7 @@ TEST(CommandLine, a_file_gives_what_the_command_line_leaves_open) {
     EXPECT_THAT(said({}), HasSubstr(path));
 }
 
-TEST(File, what_is_written_at_places_is_read_there) {
+TEST(File, bytes_are_read_at_the_offset_of_the_write) {
     const std::string path = testing::TempDir() + "/apps-common.bin";
     {
         File out("save", path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -108,7 +108,7 @@ TEST(File, what_is_written_at_places_is_read_there) {
     EXPECT_THROW(File("restart", path, O_RDONLY), Failure);
 }
 
-TEST(CommandLine, what_is_wrong_is_said) {
+TEST(CommandLine, errors_in_arguments_are_reported) {
     Options options;
     EXPECT_THAT(parsed(options, {"--size", "10"}), HasSubstr("--size"));
     EXPECT_THAT(parsed(options, {"--size", "0"}), HasSubstr("--size"));
@@ -131,7 +131,7 @@ TEST(CommandLine, a_triple_is_three_numbers_within_the_bounds) {
     EXPECT_THAT(parsed(options, {"--help"}), HasSubstr("9,1,5"));
 }
 
-TEST(FieldHash, knows_place_and_value_but_not_how_a_row_is_cut) {
+TEST(FieldHash, a_hash_depends_on_place_and_value_and_not_on_cuts) {
     const std::vector<double> cells{1, 2, 3, 4, 5};
     const std::uint64_t whole = hash_of_row(7, cells.data(), 5);
     EXPECT_EQ(hash_of_row(7, cells.data(), 2) + hash_of_row(9, cells.data() + 2, 3), whole);
@@ -168,7 +168,7 @@ TEST(Times, a_median_is_the_middle) {
     EXPECT_EQ(median_of({9, 1, 3, 5}), 4);
 }
 
-TEST(Times, batches_are_all_iterations) {
+TEST(Times, batches_cover_all_iterations) {
     for (const std::int64_t iterations : {1, 2, 25, 26, 1000}) {
         std::int64_t done = 0;
         const BatchTimes times = time_batches(iterations, [&](std::int64_t count) {
@@ -181,7 +181,7 @@ TEST(Times, batches_are_all_iterations) {
     }
 }
 
-TEST(Ranks, a_spread_is_of_one_column) {
+TEST(Ranks, a_spread_covers_one_column) {
     const Spread spread = spread_of({1, 10, 3, 30, 8, 20}, 1, 2);
     EXPECT_EQ(spread.min, 10);
     EXPECT_EQ(spread.max, 30);

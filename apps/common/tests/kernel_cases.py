@@ -123,7 +123,7 @@ def the_study_runs_and_writes_its_page(setup):
 
 
 @case
-def the_page_is_what_its_files_say(setup):
+def the_results_page_matches_its_files(setup):
     """Breaks when the page was edited by hand, or was not written again after a measurement."""
     run = subprocess.run([sys.executable, os.path.join(setup.kernel.folder, "study", "page.py"), "--check"],
                          capture_output=True, text=True, check=False)

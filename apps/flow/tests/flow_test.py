@@ -230,7 +230,7 @@ def a_mean_velocity_is_kept(arguments):
 
 
 @test
-def a_run_goes_on_with_the_same_bits(arguments):
+def a_restarted_run_gives_the_same_bits(arguments):
     """Breaks when the file lacks something that the next step depends on."""
     common = ["--cells", "12,14,13", "--bulk", "1", "--viscosity", "0.01", "--check-every", "4", "--stretching", "1"]
     for turn, key in enumerate(programs(arguments)):
@@ -272,7 +272,7 @@ def statistics_of(path, cells, sizes, viscosity):
 
 
 @test
-def statistics_are_those_of_the_fields(arguments):
+def statistics_match_the_fields(arguments):
     """Breaks when a mean is of another quantity, or a restart forgets samples or counts them twice."""
     cells, sizes, viscosity = (6, 8, 10), (2.0, 1.0, 1.0), 0.01
     common = ["--cells", "6,8,10", "--length-x", "2", "--length-y", "1", "--height", "1", "--viscosity", "0.01", "--steps", "5",
@@ -376,7 +376,7 @@ def a_rank_that_dies_ends_the_others(arguments):
 
 
 @test
-def files_are_whole(arguments):
+def files_are_complete(arguments):
     """Breaks when a rank writes to the wrong place, or when a header does not match the data that follows."""
     key = programs(arguments)[-1]
     for stretching, name in (("0", "field.vti"), ("1", "field.vtr")):
@@ -414,7 +414,7 @@ def dataset(path, name, folder):
 
 
 @test
-def the_field_as_hdf5_is_that_for_paraview(arguments):
+def the_hdf5_field_equals_the_vtk_field(arguments):
     """Breaks when a rank writes to the wrong place, or when the .xdmf does not match the file."""
     if shutil.which("h5dump") is None:
         raise harness.Skipped("h5dump is not here (hdf5-tools)")
@@ -500,7 +500,7 @@ def the_report_adds_up(arguments):
 
 
 @test
-def a_long_run_says_when_it_will_end(arguments):
+def a_long_run_reports_the_time_left(arguments):
     """A run prints a line on stderr with the time left."""
     key = programs(arguments)[0]
     result = execute(arguments, key, 1, ["--cells", "32,32,32", "--steps", "2000", "--no-output", "--check-every", "5"])

@@ -54,7 +54,7 @@ Triple cell_of(const Layout &layout, const Extent &extent, Count place) {
     return {i, (j + kCells[1]) % kCells[1], k};
 }
 
-TEST(Layout, what_is_sent_is_what_the_neighbour_has_in_its_halo) {
+TEST(Layout, sent_cells_are_the_neighbours_halo_cells) {
     for (const int order : {2, 4}) {
         for (const auto &[y, z] : {std::pair{1, 1}, {2, 1}, {1, 3}, {2, 2}, {3, 2}}) {
             const std::vector<Layout> all = layouts_of(y, z, order);
@@ -109,7 +109,7 @@ TEST(Layout, inner_cells_read_no_halo_of_others_and_all_cells_are_computed_once)
     }
 }
 
-TEST(Layout, beside_an_empty_part_is_the_whole_box) {
+TEST(Layout, the_whole_box_is_beside_an_empty_part) {
     const Box box{{-1, 5}, {2, 3}};
     const std::vector<Box> boxes = beside(box, {{3, -1}, {2, 1}});
     ASSERT_EQ(1u, boxes.size());
@@ -258,7 +258,7 @@ std::string parsed(Options &options, std::vector<const char *> words) {
     }
 }
 
-TEST(Options, the_command_line_counts_more_than_the_file) {
+TEST(Options, the_command_line_overrides_the_file) {
     const std::string path = testing::TempDir() + "/flow-options.ini";
     std::ofstream(path) << "# a comment\ncells = 8,9,10\nviscosity = 0.25\nno-output = true\n";
     Options options;

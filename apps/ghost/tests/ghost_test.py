@@ -89,7 +89,7 @@ def fields_are_the_same_to_the_bit_on_more_ranks(arguments):
 
 
 @test
-def a_rank_that_is_held_up_reads_what_was_put_for_it(arguments):
+def a_delayed_rank_reads_the_right_cells(arguments):
     """Breaks when a neighbour overwrites cells that a rank has not read yet. All ranks share one processor, so now and
     then a rank is delayed in its step while the others run ahead as far as they may."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -140,7 +140,7 @@ def no_step_of_the_notified_variant_has_a_barrier(arguments):
 
 
 @test
-def a_sum_that_is_not_conserved_ends_every_rank(arguments):
+def a_wrong_sum_ends_every_rank(arguments):
     """Breaks when a wrong ghost cell goes unnoticed, or is noticed and the exit status is 0."""
     for key in programs(arguments):
         for ranks, words in ((1, []), (2, ["--method", "svaf"]), (2, ["--stencil", "27"])):

@@ -17,7 +17,7 @@ Options parsed(std::vector<const char *> words) {
     return parse_options(static_cast<int>(words.size()), words.data());
 }
 
-TEST(Options, have_the_defaults_of_miniGhost_but_a_stencil_in_space) {
+TEST(Options, defaults_are_those_of_miniGhost_except_the_stencil) {
     const Options options = parsed({});
     EXPECT_EQ(options.size, (apps::Triple{100, 100, 100}));
     EXPECT_EQ(options.variables, 5);
@@ -26,7 +26,7 @@ TEST(Options, have_the_defaults_of_miniGhost_but_a_stencil_in_space) {
     EXPECT_EQ(options.stencil, Stencil::points7);
 }
 
-TEST(Options, are_taken_from_the_command_line) {
+TEST(Options, options_are_taken_from_the_command_line) {
     const Options options =
         parsed({"--size",       "8,9,10", "--scaling",    "strong", "--stencil", "27",
                 "--method",     "svaf",   "--variables",  "3",      "--steps",   "7",
@@ -48,7 +48,7 @@ TEST(Options, are_taken_from_the_command_line) {
     EXPECT_THAT(parsed({"--help"}).help, testing::HasSubstr("--stencil"));
 }
 
-TEST(Options, wrong_ones_are_refused) {
+TEST(Options, wrong_options_are_refused) {
     const std::vector<std::vector<const char *>> table{{"--size", "0,1,1"},
                                                        {"--size", "8"},
                                                        {"--stencil", "6"},
@@ -67,7 +67,7 @@ TEST(Options, wrong_ones_are_refused) {
         EXPECT_THROW(parsed(words), apps::Failure) << words[0];
 }
 
-TEST(Options, with_weak_scaling_every_rank_has_the_size_with_strong_all_together) {
+TEST(Options, the_size_is_per_rank_in_weak_scaling_and_in_total_in_strong) {
     Options options = parsed({"--size", "10,20,30"});
     const apps::Triple grid = choose_grid(options, 8);
     EXPECT_EQ(grid[0] * grid[1] * grid[2], 8);
@@ -80,7 +80,7 @@ TEST(Options, with_weak_scaling_every_rank_has_the_size_with_strong_all_together
     EXPECT_EQ(choose_grid(options, 8), options.ranks_grid);
 }
 
-TEST(Options, ranks_in_a_cube_are_a_cube) {
+TEST(Options, the_grid_of_ranks_is_as_cubic_as_possible) {
     EXPECT_EQ(choose_grid(parsed({}), 8), (apps::Triple{2, 2, 2}));
     EXPECT_EQ(choose_grid(parsed({}), 2), (apps::Triple{1, 1, 2}));
 }

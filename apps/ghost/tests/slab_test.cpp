@@ -19,7 +19,7 @@ std::vector<double> numbered(std::size_t cells) {
     return values;
 }
 
-TEST(Slab, the_inner_one_is_own_cells_and_the_outer_one_their_neighbours_beyond) {
+TEST(Slab, the_inner_slab_has_own_cells_and_the_outer_slab_lies_next_to_it) {
     for (const Width width : {Width::narrow, Width::wide}) {
         for (const apps::Side side : apps::kAllSides) {
             const Slab inner = inner_slab(kExtent, side, width);
@@ -48,7 +48,7 @@ std::vector<double> filled(Width width) {
     return cells;
 }
 
-TEST(Slab, narrow_ones_fill_faces_and_wide_ones_edges_and_corners_too) {
+TEST(Slab, narrow_slabs_fill_faces_and_wide_slabs_edges_and_corners_too) {
     const std::vector<double> narrow = filled(Width::narrow), wide = filled(Width::wide);
     for (std::size_t k = 0; k < kExtent.nz + 2; ++k) {
         for (std::size_t j = 0; j < kExtent.ny + 2; ++j) {
@@ -93,7 +93,7 @@ TEST(Slab, packing_and_unpacking_bring_every_cell_across) {
     }
 }
 
-TEST(Slab, only_a_wide_one_across_z_is_one_run) {
+TEST(Slab, only_a_wide_slab_across_z_is_one_run) {
     for (const apps::Side side : apps::kAllSides) {
         EXPECT_FALSE(inner_slab(kExtent, side, Width::narrow).is_one_run());
         EXPECT_EQ(inner_slab(kExtent, side, Width::wide).is_one_run(), apps::axis_of(side) == 2);

@@ -90,7 +90,7 @@ TEST(Stencil, every_cell_becomes_the_mean_of_its_points) {
     }
 }
 
-TEST(Stencil, what_is_there_and_what_has_left_stay_one_sum) {
+TEST(Stencil, the_sum_of_cells_and_outflow_is_constant) {
     for (const Stencil stencil : kStencils) {
         for (const Extent &extent : kExtents) {
             std::vector<double> from = random_field(extent), to(extent.cells());
@@ -168,7 +168,7 @@ TEST(Stencil, the_step_packs_the_cells_at_the_ends_of_rows) {
     }
 }
 
-TEST(Stencil, what_lies_beyond_the_sides_may_lie_elsewhere) {
+TEST(Stencil, outer_cells_may_lie_in_other_buffers) {
     const Extent extent{7, 5, 3};
     for (const Stencil stencil : {Stencil::points5, Stencil::points7}) {
         std::vector<double> from = random_field(extent), filled = from;
@@ -190,7 +190,7 @@ TEST(Stencil, what_lies_beyond_the_sides_may_lie_elsewhere) {
     }
 }
 
-TEST(Stencil, the_sum_is_of_own_cells_alone) {
+TEST(Stencil, the_sum_covers_own_cells_only) {
     const Extent extent{17, 3, 2};
     std::vector<double> cells(extent.cells(), 1.0);
     EXPECT_EQ(sum(extent, cells.data()), 17 * 3 * 2);

@@ -76,7 +76,7 @@ def a_wrong_table_of_ways_is_found(arguments):
 
 
 @test
-def wrong_fields_and_runs_without_end_are_no_figures(arguments):
+def wrong_fields_and_endless_runs_give_no_figures(arguments):
     """Breaks when a driver accepts a figure from programs that disagree, or waits forever for one."""
     keys = [f"{name}_step_median_us_{kind}" for name in ("exchange", "compute", *jobs.PARTS) for kind in ("mean", "max")]
     row = {"steps": 4, "loop_s": 1e-3, "subject": "x", "cells": [1], "ranks_grid": [1], "method": "svaf", "variables": 1,
@@ -144,7 +144,7 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
 
 
 @test
-def the_page_shows_which_targets_are_missed(arguments):
+def the_page_lists_missed_targets(arguments):
     """Breaks when an exchange less than twice as fast counts as met, when a slower way of an MPI counts, or when a miss is not
     listed."""
     del arguments
@@ -180,7 +180,7 @@ def the_page_shows_which_targets_are_missed(arguments):
 
 
 @test
-def the_page_is_what_its_files_say(arguments):
+def the_results_page_matches_its_files(arguments):
     """Breaks when the page was edited by hand, or was not written again after a measurement."""
     del arguments
     if not os.path.exists(os.path.join(RESULTS, "README.md")):

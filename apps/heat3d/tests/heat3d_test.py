@@ -124,7 +124,7 @@ def no_step_of_the_notified_variant_has_a_barrier(setup):
 
 
 @test
-def a_rank_that_is_held_up_reads_what_was_put_for_it(setup):
+def a_delayed_rank_reads_the_right_cells(setup):
     """Breaks when a neighbour overwrites cells that a rank has not read yet. All ranks share one processor, so now and then a
     rank is delayed in its step while the others run ahead as far as they may."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -289,7 +289,7 @@ def the_report_adds_up(setup):
 
 
 @test
-def a_long_run_says_where_it_is(setup):
+def a_long_run_reports_its_progress(setup):
     """Breaks when progress floods stderr, comes from several ranks, or is not off with --quiet."""
     name = next(iter(setup.starts))
     options = ["--size", "40,40,40", "--max-steps", "2000000", "--tolerance", "1e-30", "--no-output"]

@@ -95,7 +95,7 @@ TEST(Ini, a_file_that_can_not_be_read_is_named) {
     EXPECT_THAT(failure_of([] { read_ini("/"); }), HasSubstr("/ cannot be read"));
 }
 
-TEST(Options, without_words_the_defaults_hold) {
+TEST(Options, the_defaults_hold_without_arguments) {
     const Options options = parsed({});
     EXPECT_EQ(options.size, (Triple{64, 64, 64}));
     EXPECT_EQ(options.ranks_grid, (Triple{0, 0, 0}));
@@ -118,12 +118,12 @@ TEST(Options, the_command_line_is_read) {
     EXPECT_EQ(options.layers, "get");
 }
 
-TEST(Options, of_a_setting_given_twice_the_last_counts) {
+TEST(Options, the_last_of_two_equal_settings_counts) {
     EXPECT_EQ(parsed({"--up", "3", "--quiet", "--up", "4", "--quiet"}).sides[up].temperature, 4);
     EXPECT_EQ(parsed({"--size", "1,2,3", "--size", "4,5,6"}).size, (Triple{4, 5, 6}));
 }
 
-TEST(Options, the_command_line_stands_above_the_file) {
+TEST(Options, the_command_line_overrides_the_file) {
     const TemporaryFile file("[heat3d]\nmax-steps = 7\ncheck-every = 3\nquiet = yes\n");
     const Options options = parsed({"--max-steps", "9", "--config", file.path()});
     EXPECT_EQ(options.max_steps, 9);
@@ -141,7 +141,7 @@ TEST(Options, a_wrong_setting_in_the_file_is_named_with_its_line) {
     EXPECT_THAT(options_failure({"--config", nested.path()}), HasSubstr("'config' is no setting"));
 }
 
-TEST(Options, wrong_words_are_refused_with_a_reason) {
+TEST(Options, wrong_arguments_are_refused_with_a_reason) {
     EXPECT_THAT(options_failure({"--speed", "3"}), HasSubstr("--speed"));
     EXPECT_THAT(options_failure({"word"}), HasSubstr("word"));
     EXPECT_THAT(options_failure({"--size", "-1,2,3"}), HasSubstr("--size: -1 is not positive"));

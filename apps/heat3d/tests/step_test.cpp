@@ -116,7 +116,7 @@ TEST(Step, the_field_does_not_depend_on_how_the_grid_is_cut) {
     }
 }
 
-TEST(Step, the_ends_are_the_layers_at_west_and_east) {
+TEST(Step, the_end_buffers_get_the_west_and_east_layers) {
     for (const Shape &shape : {Shape{13, 6, 5}, Shape{1, 3, 2}}) {
         const std::vector<double> cells = random_cells(shape.cells());
         Block block{shape, cells.data(), {}};
@@ -139,7 +139,7 @@ TEST(Step, the_ends_are_the_layers_at_west_and_east) {
     }
 }
 
-TEST(Step, each_neighbour_counts_with_the_factor_of_its_axis) {
+TEST(Step, each_neighbour_has_the_factor_of_its_axis) {
     const Shape shape{3, 3, 3};
     std::vector<double> cells(27, 0.0);
     cells[13] = 1.0;
@@ -214,7 +214,7 @@ TEST(Problem, a_harmonic_polynomial_is_reached_exactly) {
     EXPECT_LT(error_after_many_steps(options), 1e-12);
 }
 
-TEST(Problem, a_time_step_beyond_the_stable_one_is_refused) {
+TEST(Problem, an_unstable_time_step_is_refused) {
     Options options;
     options.size = {4, 4, 4};
     const Decomposition one(options.size, {1, 1, 1}, 1);
@@ -265,7 +265,7 @@ TEST(Times, durations_of_any_size_are_counted) {
     }
 }
 
-TEST(Times, a_step_counts_in_its_parts_and_their_sum) {
+TEST(Times, a_step_adds_to_its_parts_and_to_their_sum) {
     Times times;
     times.add_step(100, 20, 3);
     times.add_step(100, 20, 3);

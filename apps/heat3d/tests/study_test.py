@@ -74,7 +74,7 @@ def every_variant_gives_the_same_field_on_every_grid(arguments):
 
 
 @test
-def the_library_saves_the_lines_that_locality_costs_by_hand(arguments):
+def the_library_saves_90_lines_of_manual_locality(arguments):
     """Breaks when the comparison of figure 12 no longer matches the page: the same work in at least 90 lines less, every
     file of a variant counted, and no other file."""
     del arguments
@@ -88,7 +88,7 @@ def the_library_saves_the_lines_that_locality_costs_by_hand(arguments):
 
 
 @test
-def the_lines_on_the_page_are_those_of_the_files(arguments):
+def the_line_counts_on_the_page_match_the_files(arguments):
     """Breaks when a variant was changed or added, and the page still has the earlier counts."""
     del arguments
     recorded = versions.recorded_lines(os.path.join(jobs.ROOT, "docs", "results", "heat3d"))
@@ -156,7 +156,7 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
 
 
 @test
-def the_page_is_what_its_files_say(arguments):
+def the_results_page_matches_its_files(arguments):
     """Breaks when the page was edited by hand, or was not written again after a measurement."""
     del arguments
     run = subprocess.run([sys.executable, os.path.join(STUDY, "page.py"), "--check"], capture_output=True, text=True,
@@ -165,7 +165,7 @@ def the_page_is_what_its_files_say(arguments):
 
 
 @test
-def wrong_fields_and_runs_without_end_are_no_figures(arguments):
+def wrong_fields_and_endless_runs_give_no_figures(arguments):
     """Breaks when a driver accepts a figure from programs that disagree, or waits forever for one."""
     row = {"steps": 4, "residual": 0, "loop_s": 1e-3, "subject": "x", "cells": [1], "ranks_grid": [1],
            **{key: 1.0 for key in jobs.PARTS.values()}}

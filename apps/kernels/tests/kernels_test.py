@@ -105,7 +105,7 @@ def a_wrong_result_ends_every_program_with_an_error(arguments):
 
 
 @test
-def what_does_not_fit_is_refused_with_a_reason(arguments):
+def wrong_arguments_are_refused_with_a_reason(arguments):
     """Breaks when a rank continues or waits for others, or when the message does not name the cause."""
     table = [(["--kernel", "cannon"], "cannon needs a square number of ranks, and 3 is none"),
              (["--kernel", "summa", "--rows", "2"], "a grid of 2 x 1 does not fit 3 ranks"),

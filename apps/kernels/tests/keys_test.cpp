@@ -16,7 +16,7 @@ namespace kernels {
 namespace {
 
 // Breaks when the generator, a table, or a change of the first iteration is wrong.
-TEST(nas, five_keys_of_small_classes_have_the_ranks_that_are_published) {
+TEST(nas, five_keys_of_small_classes_have_their_published_ranks) {
     for (const char *name : {"S", "W", "A"}) {
         const Nas &nas = *nas_class(name);
         std::vector<Key> keys(nas.total);
@@ -31,7 +31,7 @@ TEST(nas, five_keys_of_small_classes_have_the_ranks_that_are_published) {
 }
 
 // Breaks when a rank that begins in the middle has other keys than a rank that has all keys.
-TEST(nas, keys_are_the_same_from_any_place_on) {
+TEST(nas, keys_do_not_depend_on_the_first_place) {
     const Nas &nas = *nas_class("S");
     std::vector<Key> all(1000), part(500);
     fill_nas_keys(nas, 0, all.size(), all.data());
@@ -40,7 +40,7 @@ TEST(nas, keys_are_the_same_from_any_place_on) {
 }
 
 // Breaks when a rank gets keys with smaller values than a rank before it.
-TEST(sort, groups_rise_with_the_ranks_and_keep_all_keys) {
+TEST(sort, higher_ranks_get_larger_keys_and_no_key_is_lost) {
     Options options;
     options.size = 1000;
     options.values = 1000;

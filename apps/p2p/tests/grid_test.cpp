@@ -121,7 +121,7 @@ std::string refused(std::vector<const char *> words) {
     return "taken";
 }
 
-TEST(Options, lines_are_as_many_as_columns_unless_given) {
+TEST(Options, the_lines_default_to_the_number_of_columns) {
     const char *words[] = {"p2p", "--columns", "7", "--way", "other"};
     const Options options = parse_options(5, words, {"one", "other"});
     EXPECT_EQ(options.lines, 7);
@@ -129,7 +129,7 @@ TEST(Options, lines_are_as_many_as_columns_unless_given) {
     EXPECT_TRUE(options.help.empty());
 }
 
-TEST(Options, what_makes_no_grid_is_refused) {
+TEST(Options, wrong_options_are_refused) {
     EXPECT_THAT(refused({"--columns", "1"}), HasSubstr("--columns"));
     EXPECT_THAT(refused({"--lines", "1"}), HasSubstr("--lines"));
     EXPECT_THAT(refused({"--iterations", "0"}), HasSubstr("--iterations"));

@@ -100,7 +100,7 @@ def bad_options_end_every_rank_with_a_reason(arguments):
 
 
 @test
-def the_bound_is_that_of_a_pipeline(arguments):
+def the_bound_follows_from_the_pipeline(arguments):
     """Breaks when the page divides by another bound: with one rank it is 1, with many lines nearly 1."""
     del arguments
     need(subjects.fill_of(1, 10, 3) == 1, "one rank never waits")
@@ -140,7 +140,7 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
 
 
 @test
-def the_page_shows_which_targets_are_missed(arguments):
+def the_page_lists_missed_targets(arguments):
     """Breaks when a missed target is called met, when a faster way of an MPI does not count, or when a size is left out."""
     del arguments
     serial, good = 100.0, {"sennit-c": 199, "sennit-fortran": 199, "openmp": 150, "openmpi": 110, "mpich": 120,
@@ -177,7 +177,7 @@ SUITE_PRINTS = "echo 'Parallel Research Kernels'\necho 'Solution validates; veri
 
 
 @test
-def rates_of_the_suites_own_programs_are_those_they_print(arguments):
+def rates_of_the_suites_programs_are_read_from_their_output(arguments):
     """Breaks when a number is taken from another line, when the words of a program are in another order, or when a run that was
     not verified is measured."""
     del arguments
@@ -215,7 +215,7 @@ def the_page_compares_with_the_suites_own_programs(arguments):
 
 
 @test
-def the_page_is_what_its_files_say(arguments):
+def the_results_page_matches_its_files(arguments):
     """Breaks when the page was edited by hand, or was not written again after a measurement."""
     del arguments
     if not os.path.exists(os.path.join(runs.ROOT, "docs", "results", subjects.OUT, "README.md")):
@@ -226,7 +226,7 @@ def the_page_is_what_its_files_say(arguments):
 
 
 @test
-def runs_without_end_are_no_figures(arguments):
+def endless_runs_give_no_figures(arguments):
     """Breaks when a driver waits forever for a program, or takes a rate from a program that did not end."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = argparse.Namespace(bin=folder, realtime=False, rounds=1, iterations=4, limit=1, budget=9)

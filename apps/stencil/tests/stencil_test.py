@@ -46,7 +46,7 @@ def every_grid_of_ranks_and_radius_gives_the_answer(setup):
 
 
 @case
-def what_can_not_be_done_is_refused_with_a_reason(setup):
+def wrong_arguments_are_refused_with_a_reason(setup):
     """Breaks when a rank continues or waits, or when the reason is missing, or printed by every rank."""
     kernel_cases.refuse(setup, [
         (["--size", "0"], None, "--size"),

@@ -84,7 +84,7 @@ TEST(Decomposition, neighbours_are_each_others_neighbours) {
     EXPECT_EQ(Decomposition(60, 2, 7, {0, 0}).grid(), (std::array{1, 7}));
 }
 
-TEST(Decomposition, what_can_not_be_shared_is_refused) {
+TEST(Decomposition, impossible_decompositions_are_refused) {
     EXPECT_THROW(Decomposition(4, 2, 1, {0, 0}), apps::Failure);
     EXPECT_THROW(Decomposition(60, 0, 1, {0, 0}), apps::Failure);
     EXPECT_THROW(Decomposition(60, 5, 1, {0, 0}), apps::Failure);

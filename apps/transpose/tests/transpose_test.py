@@ -34,7 +34,7 @@ def every_tile_and_chunk_gives_the_answer(setup):
 
 
 @case
-def what_can_not_be_done_is_refused_with_a_reason(setup):
+def wrong_arguments_are_refused_with_a_reason(setup):
     """Breaks when a rank continues or waits, or when the reason is missing, or printed by every rank."""
     kernel_cases.refuse(setup, [
         (["--order", "0"], None, "--order"),

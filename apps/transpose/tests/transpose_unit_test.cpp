@@ -45,7 +45,7 @@ TEST(Kernel, blocks_of_every_shape_and_tile_are_transposed) {
     }
 }
 
-TEST(Shares, groups_of_rows_begin_with_a_line_and_do_not_meet) {
+TEST(Shares, groups_of_rows_begin_at_cache_lines_and_do_not_overlap) {
     for (const std::ptrdiff_t order : {5, 16, 53}) {
         for (int groups = 1; groups <= 5; ++groups) {
             const Shares shares(order, groups);
