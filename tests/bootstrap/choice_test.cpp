@@ -55,14 +55,14 @@ class Choice : public ::testing::Test {
     }
 };
 
-TEST_F(Choice, a_program_that_nobody_launched_is_alone) {
+TEST_F(Choice, a_program_without_a_launcher_is_alone) {
     ASSERT_EQ(find(), SENNIT_OK) << error();
     EXPECT_STREQ(found_.name, "alone");
     EXPECT_EQ(found_.rank, 0);
     EXPECT_EQ(found_.size, 1);
 }
 
-TEST_F(Choice, each_launcher_s_variable_tells_how_many_were_started) {
+TEST_F(Choice, the_variable_of_each_launcher_gives_the_number_of_ranks) {
     const char *variable = "";
     EXPECT_EQ(bootstrap_environment_size(&variable), 0);
     EXPECT_EQ(variable, nullptr);
@@ -87,7 +87,7 @@ TEST_F(Choice, slurm_counts_only_inside_a_step) {
     EXPECT_EQ(bootstrap_environment_size(nullptr), 8);
 }
 
-TEST_F(Choice, a_later_rank_of_pmix_is_not_alone) {
+TEST_F(Choice, a_pmix_rank_above_0_is_not_alone) {
     set({{"PMIX_RANK", "0"}});
     EXPECT_EQ(bootstrap_environment_size(nullptr), 0);
     set({{"PMIX_RANK", "3"}});
@@ -110,20 +110,20 @@ TEST_F(Choice, one_copy_alone_is_no_mismatch) {
     EXPECT_EQ(find(), SENNIT_OK) << error();
 }
 
-TEST_F(Choice, alone_is_what_one_gets_when_one_asks_for_it) {
+TEST_F(Choice, alone_can_be_requested) {
     set({{"PMI_SIZE", "4"}, {"SENNIT_BOOTSTRAP", "alone"}});
     ASSERT_EQ(find(), SENNIT_OK) << error();
     EXPECT_STREQ(found_.name, "alone");
 }
 
-TEST_F(Choice, a_launcher_asked_for_that_did_not_start_this_process_is_an_error) {
+TEST_F(Choice, a_requested_launcher_that_is_absent_is_an_error) {
     for (const char *name : {"pmi1", "launcher", "pmix"}) {
         set({{"SENNIT_BOOTSTRAP", name}});
         EXPECT_NE(find(), SENNIT_OK) << name;
     }
 }
 
-TEST_F(Choice, a_launcher_that_does_not_exist_is_an_error_that_names_those_that_do) {
+TEST_F(Choice, the_error_for_an_unknown_launcher_lists_the_known_ones) {
     set({{"SENNIT_BOOTSTRAP", "mpirun"}});
     EXPECT_EQ(find(), SENNIT_ERR_BOOTSTRAP);
     for (int i = 0; bootstrap_describe(i, nullptr, 0) != nullptr; ++i)
@@ -161,7 +161,7 @@ TEST_F(Choice, every_launcher_describes_itself_in_one_line) {
 }
 
 // The last error of a thread belongs to its last failed call: a successful call keeps it.
-TEST(BootstrapCall, success_leaves_the_last_error_and_failure_names_the_code) {
+TEST(BootstrapCall, success_keeps_the_last_error_and_failure_has_the_code) {
     sennit_bootstrap given{};
     given.name = "mine";
     given.barrier = [](void *, std::int64_t) { return 0; };

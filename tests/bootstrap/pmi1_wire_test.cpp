@@ -70,7 +70,7 @@ void exchange_among(FakePmi1 &launcher, int size, std::size_t bytes, int times) 
     launcher.stop();
 }
 
-TEST(Pmi1Wire, allgather_gives_every_rank_what_all_gave) {
+TEST(Pmi1Wire, allgather_gives_every_rank_all_parts) {
     for (int size : {1, 2, 5}) {
         FakePmi1 launcher(size, kHydraValueBytes);
         exchange_among(launcher, size, 100, 3);
@@ -78,7 +78,7 @@ TEST(Pmi1Wire, allgather_gives_every_rank_what_all_gave) {
 }
 
 // Broken by a part that is lost, doubled or out of order at the boundary between two values.
-TEST(Pmi1Wire, what_is_longer_than_a_value_is_split_over_several_keys) {
+TEST(Pmi1Wire, a_part_longer_than_a_value_is_split_over_several_keys) {
     // A value of 40 characters holds 19 bytes and a terminating zero.
     for (std::size_t bytes : {0u, 1u, 18u, 19u, 20u, 37u, 38u, 39u, 1000u}) {
         FakePmi1 launcher(2, 40);
@@ -121,7 +121,7 @@ TEST(Pmi1Wire, a_launcher_without_a_key_space_is_an_error) {
     EXPECT_EQ(wire.learn_limits(soon()), SENNIT_ERR_BOOTSTRAP);
 }
 
-TEST(Pmi1Wire, a_refusal_names_what_was_refused_and_keeps_the_wire) {
+TEST(Pmi1Wire, a_refusal_reports_the_answer_and_keeps_the_wire) {
     FakePmi1 launcher(1, kHydraValueBytes, instead_of("put", "cmd=put_result rc=-7 msg=no_room\n"));
     Pmi1Wire wire(launcher.fd(0));
     ASSERT_EQ(wire.learn_limits(soon()), SENNIT_OK);
@@ -175,7 +175,7 @@ TEST(Pmi1Wire, a_rank_that_put_nothing_is_an_error) {
     other.join();
 }
 
-TEST(Pmi1Wire, a_launcher_that_hangs_up_is_an_error_now_and_ever_after) {
+TEST(Pmi1Wire, a_launcher_that_hangs_up_is_an_error_for_all_later_calls) {
     FakePmi1 launcher(1, kHydraValueBytes, instead_of("barrier_in", FakePmi1::kHangUp));
     Pmi1Wire wire(launcher.fd(0));
     EXPECT_EQ(wire.initialise(soon()), SENNIT_OK);
@@ -185,7 +185,7 @@ TEST(Pmi1Wire, a_launcher_that_hangs_up_is_an_error_now_and_ever_after) {
 }
 
 // Broken by a write that does not suppress SIGPIPE: the test would die of the signal.
-TEST(Pmi1Wire, writing_to_a_launcher_that_is_gone_is_an_error_and_no_signal) {
+TEST(Pmi1Wire, writing_to_a_dead_launcher_is_an_error_and_no_signal) {
     FakePmi1 launcher(1, kHydraValueBytes);
     launcher.stop();
     Pmi1Wire wire(launcher.fd(0));
@@ -208,7 +208,7 @@ TEST(Pmi1Wire, nonsense_breaks_the_wire) {
 }
 
 // Half a line counts as silence: pieces of an answer do not extend the timeout.
-TEST(Pmi1Wire, a_launcher_that_says_nothing_costs_the_timeout_and_no_more) {
+TEST(Pmi1Wire, a_silent_launcher_costs_only_the_timeout) {
     for (const std::string &answer : {FakePmi1::kSilence, std::string("cmd=barr")}) {
         FakePmi1 launcher(1, kHydraValueBytes, instead_of("barrier_in", answer));
         Pmi1Wire wire(launcher.fd(0));
@@ -221,7 +221,7 @@ TEST(Pmi1Wire, a_launcher_that_says_nothing_costs_the_timeout_and_no_more) {
     }
 }
 
-TEST(Pmi1Wire, a_timeout_of_nothing_still_tries_once) {
+TEST(Pmi1Wire, a_timeout_of_zero_still_tries_once) {
     FakePmi1 launcher(1, kHydraValueBytes, instead_of("barrier_in", FakePmi1::kSilence));
     Pmi1Wire wire(launcher.fd(0));
     EXPECT_EQ(wire.barrier(Deadline::after(0)), SENNIT_ERR_TIMEOUT);
@@ -246,7 +246,7 @@ TEST(Pmi1Wire, an_answer_in_pieces_is_put_together) {
     (void)close(pair[1]);
 }
 
-TEST(Pmi1Wire, the_greeting_of_a_port_tells_rank_and_size) {
+TEST(Pmi1Wire, the_greeting_of_a_port_has_rank_and_size) {
     FakePmi1 launcher(1, kHydraValueBytes);
     Pmi1Wire wire(launcher.fd(0));
     int rank = -1;
@@ -257,7 +257,7 @@ TEST(Pmi1Wire, the_greeting_of_a_port_tells_rank_and_size) {
     EXPECT_EQ(wire.initialise(soon()), SENNIT_OK) << "the greeting was not read to its end";
 }
 
-TEST(Pmi1Wire, a_greeting_that_makes_no_sense_is_an_error) {
+TEST(Pmi1Wire, an_invalid_greeting_is_an_error) {
     for (const char *greeting :
          {"cmd=initack\ncmd=set size=2\ncmd=set rank=2\ncmd=set debug=0\n",
           "cmd=initack\ncmd=set size=0\ncmd=set rank=0\ncmd=set debug=0\n",

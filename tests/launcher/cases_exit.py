@@ -25,7 +25,7 @@ def exit_code_is_that_of_the_first_rank_that_fails(launcher):
     contains(result.stderr, "rank 0 ")
 
 
-def of_ranks_that_end_while_the_launcher_is_stopped_the_first_is_named(launcher):
+def the_first_rank_that_ended_while_the_launcher_was_stopped_is_named(launcher):
     """Broken by a launcher that uses the order of waitpid, which is the order in which the ranks were started."""
     script = ("if [ $SENNIT_RANK = 1 ]; then sleep 0.3; kill -STOP $PPID; exit 30; fi; "
               "sleep 0.6; (sleep 0.3; kill -CONT $PPID) & exit 40")
@@ -150,7 +150,7 @@ def missing_interpreter_is_named_as_such(launcher):
     os.remove(script)
 
 
-def a_limit_on_open_files_is_said_and_nothing_is_started(launcher):
+def a_limit_on_open_files_is_reported_and_nothing_is_started(launcher):
     command = " ".join(launcher.command(40, "echo", "started"))
     result = launcher.watch.run(["sh", "-c", f"ulimit -n 64; exec {command}"])
     equal((result.returncode, result.stdout), (125, ""))
@@ -167,7 +167,7 @@ def a_small_limit_of_stacks_is_enough(launcher):
     equal((result.returncode, result.stdout), (0, "here\nhere\n"), result.stderr)
 
 
-def a_limit_that_can_not_be_read_is_not_taken_for_none(launcher):
+def an_unreadable_limit_does_not_count_as_zero(launcher):
     result = launcher.watch.run([launcher.rank_program, "without_limits", *launcher.command(2, "sh", "-c", "echo here")])
     if result.returncode == 77 or "Sanitizer" in result.stderr:
         skip(result.stderr)  # a sanitizer reads the limits itself
@@ -231,7 +231,7 @@ def _wrong(launcher, *words):
     return result.stderr.removesuffix("\n")
 
 
-def an_option_that_is_unknown_is_named_and_starts_nothing(launcher):
+def an_unknown_option_is_named_and_starts_nothing(launcher):
     rest = "; sennit run --help lists them; a program whose name begins with -: sennit run -n 2 -- "
     for words, wrong, hint in ((["--foo", "-n", "2", "echo"], "--foo", ""), (["-n", "2", "-v", "echo"], "-v", ""),
                                (["-n", "2", "--tagg", "echo"], "--tagg", " (did you mean --tag?)"),
@@ -241,7 +241,7 @@ def an_option_that_is_unknown_is_named_and_starts_nothing(launcher):
         equal(_wrong(launcher, "run", *words), f'sennit run: unknown option "{wrong}"{hint}{rest}{wrong}')
 
 
-def an_option_of_mpirun_is_answered_with_what_takes_its_place(launcher):
+def the_error_for_an_option_of_mpirun_names_its_replacement(launcher):
     for words, wrong, answer in ((["--map-by=core", "-n", "2", "echo"], "--map-by=core", "use --bind "),
                                  (["-mca", "btl", "self", "-n", "2", "echo"], "-mca", "it sets a parameter of Open MPI; Sennit's settings are variables"),
                                  (["--hostfile", "h", "echo"], "--hostfile", "ranks start on this machine only")):
@@ -256,14 +256,14 @@ def an_option_of_mpirun_is_answered_with_what_takes_its_place(launcher):
     equal(_wrong(launcher, "run", "-n", "2", "--host"), "sennit run: --host needs a value")
 
 
-def options_of_mpirun_that_say_what_is_so_here_are_taken(launcher):
+def options_of_mpirun_for_default_behaviour_are_accepted(launcher):
     words = ["--oversubscribe", "--allow-run-as-root", "-quiet", "--host", "localhost:2", "-H", os.uname().nodename, "--bind-to", "none",
              "-genv", "A=1", "-env", "B", "2 3", "--tag-output", "-np", "2", "sh", "-c", 'echo "$A|$B|$0"', "-quiet"]
     result = launcher.watch.run([launcher.sennit, "run", *words])
     equal((result.returncode, sorted(result.stdout.splitlines())), (0, ["[0] 1|2 3|-quiet", "[1] 1|2 3|-quiet"]), result.stderr)
 
 
-def options_without_a_command_are_answered_with_run(launcher):
+def the_error_for_options_without_a_command_suggests_run(launcher):
     equal(_wrong(launcher, "-n", "2", "./prog"),
           'sennit: which command? "-n" is no option of sennit; to start a program: sennit run -n N PROGRAM')
 
@@ -286,35 +286,35 @@ def the_number_of_ranks_is_taken_as_mpirun_writes_it_too(launcher):
         equal((result.returncode, result.stdout), (0, "3\n" * 3), f"{words}: {result.stderr}")
 
 
-def a_number_of_ranks_that_is_none_is_repeated(launcher):
+def an_invalid_number_of_ranks_is_quoted(launcher):
     for number in ("two", "0", "4097", "-1", "2.5", "", "99999999999999999999"):
         for option in ("-n", "-np", "--ranks"):
             equal(_wrong(launcher, "run", option, number, "true"),
                   f'sennit run: -n must be a number from 1 to 4096, not "{number}"')
 
 
-def a_number_of_ranks_after_the_program_is_missing_before_it(launcher):
+def a_number_of_ranks_after_the_program_does_not_count(launcher):
     for words in (["true", "-n", "2"], ["--tag", "true"], ["--", "true"]):
         equal(_wrong(launcher, "run", *words), "sennit run: how many ranks? -n N, before the program")
     for words in (["-n", "2"], ["-n", "2", "--tag"], ["-n", "2", "--"]):
         equal(_wrong(launcher, "run", *words), "sennit run: which program? See sennit run --help")
 
 
-def an_unknown_command_is_answered_with_those_there_are(launcher):
+def the_error_for_an_unknown_command_lists_the_commands(launcher):
     equal(_wrong(launcher, "frobnicate", "-n", "2"), 'sennit: unknown command "frobnicate"; there are run, info, doctor, trace, stats, bench, map, report')
     equal(_wrong(launcher, ""), 'sennit: unknown command ""; there are run, info, doctor, trace, stats, bench, map, report')
     measurements = _wrong(launcher, "bench", "foo").removeprefix('sennit bench: unknown measurement "foo"; there are ')
     equal(measurements.split(", ")[:4], ["pingpong", "put", "get", "rate"])
 
 
-def a_command_that_is_missing_is_answered_with_those_there_are(launcher):
+def the_error_for_a_missing_command_lists_the_commands(launcher):
     equal(_wrong(launcher), "sennit: which command? There are run, info, doctor, trace, stats, bench, map, report; see sennit --help")
     answer = _wrong(launcher, "bench")
     contains(answer, "sennit bench: which measurement? There are pingpong, put, get, rate, ")
     contains(answer, "; see sennit bench --help")
 
 
-def a_value_that_is_wrong_is_repeated_after_the_name_of_the_command(launcher):
+def a_wrong_value_is_quoted_after_the_name_of_the_command(launcher):
     for seconds in ("0", "-1", "soon", "nan", "inf", "1e300", "5 s"):
         equal(_wrong(launcher, "run", "-n", "2", f"--timeout={seconds}", "true"),
               f'sennit run: --timeout: must be a number of seconds above 0, not "{seconds}"; '
@@ -333,7 +333,7 @@ def a_value_that_is_wrong_is_repeated_after_the_name_of_the_command(launcher):
         assert len(answer) < 200, answer
 
 
-def a_measurement_on_ranks_that_it_is_not_made_for_starts_nothing(launcher):
+def a_measurement_with_a_wrong_number_of_ranks_starts_nothing(launcher):
     for what, ranks in (("put", "1"), ("get", "3"), ("put", "2,4"), ("pingpong", "3"), ("pingpong", "1")):
         answer = _wrong(launcher, "bench", what, "-n", ranks)
         contains(answer, f"sennit bench {what}: -n must be ")

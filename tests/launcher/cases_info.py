@@ -57,7 +57,7 @@ def the_network_section_has_a_reason_for_each_provider(launcher):
     contains(_info(launcher), f"libfabric {network['libfabric']}")
 
 
-def the_bits_and_the_level_of_each_provider_are_told(launcher):
+def the_bits_and_the_level_of_each_provider_are_reported(launcher):
     """In the form of tables I and II of the UNR paper. Broken by bits that the provider does not have, swapped columns, or a level
     that does not follow from the bits."""
     network = json.loads(_info(launcher, "--json"))["network"]
@@ -78,7 +78,7 @@ def the_bits_and_the_level_of_each_provider_are_told(launcher):
         equal(rows[one["name"]], [str(each) for each in [*bits, level]])
 
 
-def a_card_on_another_domain_is_told_with_its_distance(launcher):
+def the_distance_of_a_card_on_another_domain_is_reported(launcher):
     """On a machine that hwloc reads from a file. Broken by the distance of another card or of another domain."""
     if 0 not in os.sched_getaffinity(0) or not shutil.which("taskset"):
         skip("processor 0 is not for this test")
@@ -93,7 +93,7 @@ def a_card_on_another_domain_is_told_with_its_distance(launcher):
     contains(launcher.watch.run(command, env=env).stdout, "on NUMA node 1, this process on 0, distance 21")
 
 
-def the_levels_of_locality_are_those_that_the_machine_has(launcher):
+def the_levels_of_locality_match_the_machine(launcher):
     """Broken by a level that is reported although no rank can be at it, or the other way round."""
     here = os.path.dirname(os.path.abspath(__file__))
     env = {"HWLOC_XMLFILE": os.path.join(here, "two_domains.xml"), "HWLOC_THISSYSTEM": "1"}
@@ -126,7 +126,7 @@ def peers_are_counted_at_each_level_of_locality(launcher):
     contains(_info(launcher, "--peers", ranks=2), "peers at each level of locality\n    of ranks 0, 1: 1 ")
 
 
-def the_build_line_names_the_optional_parts_that_are_built_in(launcher):
+def the_build_line_names_the_built_in_optional_parts(launcher):
     line = json.loads(_info(launcher, "--json"))["build"]["description"]
     contains(line, "; built with: ")
     parts = line.split("; built with: ", 1)[1].split(", ")
@@ -139,7 +139,7 @@ def the_build_line_names_the_optional_parts_that_are_built_in(launcher):
     contains(_info(launcher), line)
 
 
-def knobs_show_what_is_set(launcher):
+def knobs_show_values_that_are_set(launcher):
     knobs = {knob["name"]: knob for knob in json.loads(_info(launcher, "--knobs", "--json",
                                                              env={"SENNIT_INIT_TIMEOUT": "7"}))["knobs"]}
     equal((knobs["SENNIT_INIT_TIMEOUT"]["set"], float(knobs["SENNIT_INIT_TIMEOUT"]["value"])), (True, 7.0))
@@ -182,7 +182,7 @@ def peers_prints_the_path_of_every_pair_once(launcher):
     contains(text, "not taken: ")
 
 
-def ranks_with_other_memory_are_counted_right(launcher):
+def ranks_with_another_mechanism_are_listed_separately(launcher):
     """Broken by naming one rank as several."""
     script = f"[ $SENNIT_RANK != 1 ] || export SENNIT_REGISTER=cma; exec {launcher.sennit} info --peers"
     result = launcher.shell(3, script)
@@ -215,11 +215,11 @@ def peers_as_json_gives_every_reason(launcher):
     assert all(pair["rails"] == [] for pair in peers["pairs"]), "a job on one node has no rails"
 
 
-def one_rank_alone_is_told_how_to_get_peers(launcher):
+def one_rank_alone_gets_a_hint_how_to_get_peers(launcher):
     contains(_info(launcher, "--peers"), "sennit run -n 4 sennit info --peers")
 
 
-def a_rank_is_recognised_as_one(launcher):
+def info_recognises_that_it_is_a_rank(launcher):
     text = _info(launcher, ranks=1)
     contains(text, "launcher  yes:")
 
@@ -239,7 +239,7 @@ def a_closed_launcher_socket_is_an_error_not_a_lone_rank(launcher):
     contains(result.stderr, "BOOTSTRAP")
 
 
-def what_a_library_says_on_standard_error_does_not_hide_the_paths(launcher):
+def output_on_standard_error_does_not_hide_the_paths(launcher):
     """Broken by reading the two ranks' answer together with their other output, here lines of the log."""
     report = json.loads(_info(launcher, "--json", env={"SENNIT_LOG": "info"}))
     taken = [path["name"] for path in report["paths"] if path["taken_on_this_node"]]

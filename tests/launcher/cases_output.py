@@ -98,7 +98,7 @@ def bytes_are_not_changed(launcher):
     assert found == wanted, f"{len(found)} bytes came of {len(wanted)}, or not the same"
 
 
-def output_into_a_pipe_nobody_reads_ends_the_ranks(launcher):
+def output_into_a_closed_pipe_ends_the_ranks(launcher):
     job = launcher.start(2, "yes")
     job.stdout.readline()
     job.stdout.close()
@@ -164,7 +164,7 @@ def large_input_arrives_whole(launcher):
     equal(result.stdout, wanted)
 
 
-def input_that_nobody_reads_is_left_for_the_next_command(launcher):
+def unread_input_is_left_for_the_next_command(launcher):
     command = " ".join(launcher.command(2, "true"))
     result = launcher.watch.run(["sh", "-c", f"{command}; cat"], input="still there")
     equal(result.stdout, "still there")
@@ -237,7 +237,7 @@ def a_launcher_that_comes_to_the_foreground_hands_on_the_terminal(launcher):
     _in_a_shell(launcher, 0.5, script, b"sennit\n", b"got sennit")
 
 
-def what_rank_0_does_not_read_is_left_for_the_shell(launcher):
+def input_unread_by_rank_0_is_left_for_the_shell(launcher):
     with open("/proc/self/status", encoding="ascii") as file:
         (capabilities,) = [int(line.split()[1], 16) for line in file if line.startswith("CapEff")]
     try:

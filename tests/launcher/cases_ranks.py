@@ -24,7 +24,7 @@ def env_sets_and_replaces_variables(launcher):
           (0, "none\n" * 2, "sennit run: warning: --env NOT_SET: the variable is not set here, so the ranks do not get it\n"))
 
 
-def ranks_may_be_told_by_node(launcher):
+def ranks_may_be_given_per_node(launcher):
     # Scripts for other launchers give both numbers.
     for words, size in ((["-N", "2"], 2), (["-N", "2", "--nodes", "2"], 4), (["-np", "2", "-N", "2"], 2), (["-N", "4", "-n", "3"], 3)):
         result = launcher.watch.run([launcher.sennit, "run", *words, "sh", "-c", "echo $SENNIT_SIZE"])
@@ -34,7 +34,7 @@ def ranks_may_be_told_by_node(launcher):
 
 
 # Broken by printing only the error of PMIx, which is "unreachable" in all these cases.
-def a_launcher_that_is_out_of_reach_is_described(launcher):
+def an_unreachable_launcher_is_described(launcher):
     if "PMIx" not in launcher.watch.run([launcher.sennit, "info"]).stdout.splitlines()[1]:
         skip("this build has no PMIx")
     other = os.path.join(launcher.watch.folder, "server")
@@ -142,7 +142,7 @@ def more_ranks_than_cpus_are_not_bound_by_default(launcher):
         equal(_cpus(text), mine)
 
 
-def bind_core_and_none_do_as_they_say(launcher):
+def bind_core_and_bind_none_work(launcher):
     mine = os.sched_getaffinity(0)
     for text in _allowed(launcher, 2, "--bind", "none"):
         equal(_cpus(text), mine)
@@ -212,7 +212,7 @@ def a_wrong_cookie_is_refused(launcher):
     contains(result.stderr, "cookie")
 
 
-def a_descriptor_that_is_something_else_is_refused(launcher):
+def a_descriptor_of_something_else_is_refused(launcher):
     program = launcher.rank_program
     for number, why in (("0", "not the control socket"), ("77", "not open")):
         result = launcher.shell(1, f"SENNIT_CONTROL_FD={number} {program} exchange 1 8 1")
@@ -231,7 +231,7 @@ def a_rank_that_goes_away_is_reported_to_the_others_at_once(launcher):
         assert result.seconds < 3, result.seconds
 
 
-def waiting_ends_when_the_time_given_is_over(launcher):
+def waiting_ends_at_its_timeout(launcher):
     result = launcher.run(3, launcher.rank_program, "late")
     equal((result.returncode, result.stderr), (0, ""))
 

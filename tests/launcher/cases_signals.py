@@ -22,7 +22,7 @@ def user_signals_reach_every_rank(launcher):
         equal((code, output), (0, f"got {name}\n" * 3))
 
 
-def ending_signals_reach_every_rank_which_may_end_in_its_own_way(launcher):
+def ending_signals_reach_every_rank_and_let_it_clean_up(launcher):
     for name in ("INT", "TERM", "HUP", "QUIT"):
         job = launcher.start_and_wait_for(3, 3, *_script(name, "sleep 0.8; exit 0"))
         job.send_signal(getattr(signal, f"SIG{name}"))
@@ -32,7 +32,7 @@ def ending_signals_reach_every_rank_which_may_end_in_its_own_way(launcher):
         assert "sennit run" not in messages, messages
 
 
-def ranks_that_die_of_the_signal_give_its_code(launcher):
+def ranks_killed_by_the_signal_give_its_code(launcher):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         job = launcher.start_and_wait_for(2, 2, "sh", "-c", "echo ready; exec sleep 30")
         start = time.monotonic()
@@ -65,7 +65,7 @@ def ranks_that_ignore_an_ending_signal_are_killed_in_the_end(launcher):
     assert 4.5 < time.monotonic() - start < 7, time.monotonic() - start
 
 
-def a_signal_that_is_ignored_stays_so(launcher):
+def an_ignored_signal_stays_ignored(launcher):
     command = launcher.command(2, "sh", "-c", "echo ready; sleep 1; echo done")
     quoted = " ".join(f"'{word}'" for word in command)
     job = launcher.watch.start(["sh", "-c", f"trap '' HUP; exec {quoted}"], text=True, stdout=-1)

@@ -52,7 +52,7 @@ class Pipe {
     int ends_[2];
 };
 
-TEST(LineKeeper, passes_nothing_before_the_line_is_whole) {
+TEST(LineKeeper, nothing_passes_before_the_line_is_whole) {
     Pipe pipe;
     Sink sink(pipe.writer());
     LineKeeper lines(sink, "");
@@ -103,7 +103,7 @@ TEST(LineKeeper, a_line_shown_before_its_end_goes_on_without_a_second_tag) {
     EXPECT_EQ(pipe.read_all(), "[0] name? sennit\n[0] next\n");
 }
 
-TEST(LineKeeper, zero_bytes_are_bytes_as_all_others) {
+TEST(LineKeeper, zero_bytes_pass_unchanged) {
     Pipe pipe;
     Sink sink(pipe.writer());
     LineKeeper lines(sink, "");
@@ -134,7 +134,7 @@ class Setting {
     const char *name_;
 };
 
-TEST(RankEnvironment, ranks_of_other_launchers_are_not_recognisable_in_it) {
+TEST(RankEnvironment, variables_of_other_launchers_are_removed) {
     const Setting pmi("PMI_RANK", "3");
     const Setting pmix("PMIX_RANK", "3");
     const Setting openmpi("OMPI_COMM_WORLD_RANK", "3");
@@ -146,7 +146,7 @@ TEST(RankEnvironment, ranks_of_other_launchers_are_not_recognisable_in_it) {
     }
 }
 
-TEST(RankEnvironment, what_users_set_for_a_library_stays) {
+TEST(RankEnvironment, settings_of_the_user_for_a_library_stay) {
     const Setting openmpi("OMPI_MCA_btl", "self");
     const Setting slurm("SLURM_JOB_ID", "12");
     const Setting knob("SENNIT_LOG", "info");
@@ -176,7 +176,7 @@ std::set<int> allowed() {
     return cpus;
 }
 
-TEST(Binding, shares_are_disjoint_together_all_and_differ_by_a_core_at_most) {
+TEST(Binding, shares_are_disjoint_and_complete_and_differ_by_a_core_at_most) {
     const std::set<int> mine = allowed();
     for (int ranks = 2; ranks <= static_cast<int>(mine.size()); ++ranks) {
         const auto plan = plan_binding(Binding::kShare, ranks);
@@ -199,14 +199,14 @@ TEST(Binding, one_rank_or_more_ranks_than_cpus_are_not_bound_by_default) {
     EXPECT_TRUE(plan_binding(Binding::kNone, 2).empty());
 }
 
-TEST(Binding, by_core_goes_round_when_there_are_more_ranks_than_cores) {
+TEST(Binding, binding_by_core_wraps_around_with_more_ranks_than_cores) {
     const auto plan = plan_binding(Binding::kCore, 4 * static_cast<int>(allowed().size()));
     for (const auto &cpus : plan)
         EXPECT_FALSE(cpus.empty());
     EXPECT_EQ(plan.front(), plan[plan.size() / 2]);
 }
 
-TEST(FindProgram, searches_the_path_and_says_what_is_wrong) {
+TEST(FindProgram, programs_are_found_in_the_path_and_errors_have_exit_codes) {
     EXPECT_THAT(find_program("sh").path, HasSubstr("/sh"));
     EXPECT_EQ(find_program("").exit_code, kExitNotFound);
     EXPECT_EQ(find_program("no-such-program-here").exit_code, kExitNotFound);
@@ -229,7 +229,7 @@ TEST(Descendants, children_are_found_and_zombies_are_not) {
 
 // Broken by a reader of /proc/PID/stat that throws if the process ends after the file was opened;
 // that would end the keeper of a job whose ranks start and end their own programs.
-TEST(Descendants, one_that_ends_while_it_is_looked_at_is_none) {
+TEST(Descendants, a_process_that_ends_during_the_look_is_no_descendant) {
     const pid_t maker = fork();
     if (maker == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // also if the test itself ends
