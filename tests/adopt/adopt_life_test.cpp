@@ -139,7 +139,7 @@ TEST_F(Adopt, a_spawned_program_changes_nothing) {
 
 // Would break: a table that mistakes new memory at an old address for the memory that was there
 // before.
-TEST_F(Adopt, memory_that_was_freed_too_early_and_came_again_is_another_one) {
+TEST_F(Adopt, new_memory_at_an_adopted_address_is_adopted_anew) {
     constexpr std::size_t kBytes = 1 << 20;
     auto *const memory = fresh_pages(kBytes);
     fill(memory, kBytes, 1);
@@ -165,7 +165,7 @@ TEST_F(Adopt, memory_that_was_freed_too_early_and_came_again_is_another_one) {
 }
 
 // Would break: a return that replaces pages which now belong to someone else.
-TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
+TEST_F(Adopt, a_replaced_half_of_a_run_is_left_alone) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);
     fill(memory, kBytes, 1);
@@ -183,7 +183,7 @@ TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
 }
 
 // Would break: a return that makes read-only pages writable again, or loses them.
-TEST_F(Adopt, pages_that_became_read_only_meanwhile_are_left_as_they_are) {
+TEST_F(Adopt, adopted_pages_that_became_read_only_stay_as_they_are) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);
     fill(memory, kBytes, 1);
@@ -356,7 +356,7 @@ class HugeMemory {
 // Would break: small pages in place of huge ones, here or at the peer. Each move needs as many free
 // huge pages again, and with fragmented memory the kernel may have fewer: so the test asks for as
 // many just before and just after, and expects no more than it got.
-TEST_F(Adopt, huge_pages_stay_huge_there_and_back) {
+TEST_F(Adopt, huge_pages_stay_huge_in_adoption_and_return) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{64} << 20;
     const HugeMemory memory(kBytes);
@@ -425,7 +425,7 @@ TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
 
 // Would break: a slot that is reused while it is still mapped, or a file that is full after many
 // registrations.
-TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
+TEST_F(Adopt, slots_are_reused_when_the_file_is_full) {
     constexpr std::uint64_t kEnd = std::uint64_t{64} << 20;
     struct ShortFile {
         Table *table = table_open();
@@ -496,7 +496,7 @@ constexpr XpmemCalls kFakeCalls{
 
 // Would break: the start of a page mistaken for the start of the buffer, or a permit that is not
 // released.
-TEST_F(Adopt, xpmem_at_its_seams_offers_pages_and_attaches_bytes) {
+TEST_F(Adopt, xpmem_offers_whole_pages_and_attaches_exact_bytes) {
     xpmem_replace(&kFakeCalls);
     alignas(4096) static std::uint8_t pages[3 * 4096];
     XpmemPart part{};
@@ -548,7 +548,7 @@ constexpr PlacementCalls kTwoNodes{
 
 // Would break: pages from the node of the registering thread instead of their own node, or a thread
 // whose memory policy has changed afterwards. Test machines have one node, so the kernel is a fake.
-TEST_F(Adopt, pages_are_asked_for_from_the_node_that_they_were_on) {
+TEST_F(Adopt, pages_are_requested_from_their_old_node) {
     leave_out_without_guard();
     placement_replace(&kTwoNodes);
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4 * 4096));

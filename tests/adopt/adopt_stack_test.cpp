@@ -93,7 +93,7 @@ TEST_F(AdoptStack, arrays_that_fill_pages_are_adopted_if_the_program_consents) {
 // After an array has moved, the stack consists of several mappings, and the kernel names only one
 // of them as the stack. Would break: the others mistaken for heap memory, and moved without consent
 // together with frames on the same pages.
-TEST_F(AdoptStack, the_rest_of_a_stack_is_still_known_as_one) {
+TEST_F(AdoptStack, the_rest_of_a_stack_still_counts_as_a_stack) {
     const auto check = [this] {
         // One array, so that the memory above and below the adopted part is known.
         alignas(kPage) std::uint8_t all[100 * kPage];
@@ -144,7 +144,7 @@ TEST_F(AdoptStack, frames_control_blocks_and_the_lowest_page_never_move) {
 }
 
 // Would break: a swap that disturbs a thread at work in the frames right above and below.
-TEST_F(AdoptStack, a_thread_goes_on_beside_its_array_that_another_one_registers) {
+TEST_F(AdoptStack, a_thread_runs_on_while_another_registers_its_array) {
     std::atomic<std::uint8_t *> place{nullptr};
     std::atomic<bool> is_over{false};
     std::thread other([&] {

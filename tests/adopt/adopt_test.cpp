@@ -26,7 +26,7 @@ bool under_sanitizer() {
 
 // Would break: the error text of a full table, which would make the user look for too many
 // registrations.
-TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_said) {
+TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_reported) {
     sennit::Rank other;
     sennit::memory::LocalSegments other_segments;
     ASSERT_EQ(sennit::memory::file_create(&other.memory_file), SENNIT_OK);
@@ -85,7 +85,7 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
 
 // Would break: the code for kernels before 6.11 (no ioctl for a mapping) and before 6.4 (pages that
 // were never used are not held).
-TEST_F(Adopt, older_kernels_adopt_as_well) {
+TEST_F(Adopt, adoption_works_on_older_kernels) {
     leave_out_without_guard();
     KernelRecord::set_text_only(true);
     WriteGuard::set_mode(WriteGuard::Mode::older);
@@ -106,7 +106,7 @@ TEST_F(Adopt, older_kernels_adopt_as_well) {
 
 // Would break: a swap that does not hold off a writer of the same page. Runs in the modes that the
 // kernel grants with and without privileges.
-TEST_F(Adopt, no_store_of_a_stranger_is_lost_in_ten_thousand_adoptions) {
+TEST_F(Adopt, no_store_of_another_thread_is_lost_in_ten_thousand_adoptions) {
     leave_out_without_guard();
     for (const auto mode : {WriteGuard::Mode::best, WriteGuard::Mode::user_only}) {
         WriteGuard::set_mode(mode);
@@ -157,7 +157,7 @@ TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
 
 // Would break: a system call of another thread that writes to the page being taken away, or, with
 // the right to hold off the kernel's stores, a system call that fails.
-TEST_F(Adopt, what_another_thread_reads_into_an_edge_page_is_never_lost) {
+TEST_F(Adopt, bytes_read_into_an_edge_page_are_never_lost) {
     leave_out_without_guard();
     const long full = syscall(SYS_userfaultfd, O_CLOEXEC);
     for (const auto mode : {WriteGuard::Mode::best, WriteGuard::Mode::user_only}) {
@@ -221,7 +221,7 @@ TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) 
 }
 
 // Would break: a moment in which the page shows other bytes.
-TEST_F(Adopt, who_reads_meanwhile_sees_the_same_bytes_at_any_time) {
+TEST_F(Adopt, a_reader_sees_the_same_bytes_during_a_move) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{5} << 20;
     const auto memory = std::make_unique<std::uint8_t[]>(kBytes);
@@ -341,7 +341,7 @@ TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
 }
 
 // Would break: a move of memory that is shared, or not ordinary.
-TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
+TEST_F(Adopt, unmovable_memory_is_refused_with_its_reason_and_stays) {
     // A sanitizer keeps local variables elsewhere, but the frame itself is on the stack.
     EXPECT_EQ(refusal(__builtin_frame_address(0), 8), Refusal::stack);
     const auto map = [](int protection, int flags, int file = -1) {
@@ -429,7 +429,7 @@ TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_no
 }
 
 // Would break: a page taken away while the kernel copies a peer's data to it.
-TEST_F(Adopt, pages_of_a_region_that_is_copied_do_not_move_and_do_not_go_back) {
+TEST_F(Adopt, pages_of_a_copied_region_neither_move_nor_go_back) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4 * 4096));
     fill(memory, 4 * 4096, 8);
     hold(number(memory) + 100, 50);

@@ -255,17 +255,17 @@ std::set<std::string> functions_of(const std::vector<Row> *const (&lists)[7]) {
 }  // namespace
 
 // Broken by a check that comes after a change, or that release builds lack.
-TEST(arguments, calls_without_a_rank_answer_state) {
+TEST(arguments, calls_without_a_rank_return_state) {
     ASSERT_EQ(sennit_initialized(), 0);
     run_all(kWithoutRank, When::before_init);
 }
 
-TEST(arguments, calls_before_init_refuse_what_is_wrong) {
+TEST(arguments, calls_before_init_refuse_wrong_arguments) {
     run_all(kWrong, When::before_init);
     EXPECT_EQ(sennit_initialized(), 0) << "an init that failed has made a rank";
 }
 
-TEST_F(Running, calls_refuse_what_is_wrong) {
+TEST_F(Running, calls_refuse_wrong_arguments) {
     run_all(kWrong, When::running);
 }
 
@@ -310,7 +310,7 @@ TEST_F(Running, segments_that_do_not_exist_are_refused) {
 }
 
 // Broken by a rank object that remains reachable after finalize.
-TEST(arguments, calls_after_finalize_answer_state) {
+TEST(arguments, calls_after_finalize_return_state) {
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
     ASSERT_EQ(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &memory.segment), SENNIT_OK);
     ASSERT_EQ(sennit_finalize(), SENNIT_OK);
@@ -318,7 +318,7 @@ TEST(arguments, calls_after_finalize_answer_state) {
 }
 
 // Broken by an information function that cannot answer at any time.
-TEST(arguments, functions_that_can_not_fail_bear_everything) {
+TEST(arguments, functions_that_cannot_fail_work_at_any_time) {
     ASSERT_EQ(sennit_initialized(), 0);
     for (const Bears &one : kBears) {
         SCOPED_TRACE(one.function);

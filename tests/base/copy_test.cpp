@@ -61,7 +61,7 @@ void expect_all_bytes_and_no_other(Copy copy, const unsigned char *source, Memor
 
 // Broken by a line or a step that is left out, or one byte too many: every size up to 8 steps, from
 // every place in a line to every other, and sizes around those where the loop changes.
-TEST(Copy, by_vectors_brings_every_byte_and_no_other) {
+TEST(Copy, a_copy_by_vectors_moves_exactly_its_bytes) {
     if (!sennit::has_copy_by_vectors) GTEST_SKIP() << "made for processors of AMD with AVX2";
     const Memory source = pages();
     Memory destination = pages();
@@ -77,7 +77,7 @@ TEST(Copy, by_vectors_brings_every_byte_and_no_other) {
 }
 
 // Broken by a piece that is left out or is one byte too long.
-TEST(Copy, brings_every_byte_and_no_other_whatever_the_distance_is) {
+TEST(Copy, copies_move_exactly_their_bytes_at_any_distance) {
     const Memory source = pages();
     Memory destination = pages();
     for (const std::size_t behind : {0, 1, 15, 16, 31, 32, 63, 64, 2048, 4095})
@@ -88,7 +88,7 @@ TEST(Copy, brings_every_byte_and_no_other_whatever_the_distance_is) {
 }
 
 // Broken by pieces copied from the beginning where the end must come first.
-TEST(Copy, moves_within_one_buffer_in_both_directions) {
+TEST(Copy, overlapping_copies_are_right_in_both_directions) {
     const Memory memory = pages();
     const std::vector<unsigned char> before(memory.get(), memory.get() + kRoom);
     std::vector<unsigned char> expected;
@@ -109,7 +109,7 @@ TEST(Copy, moves_within_one_buffer_in_both_directions) {
 }
 
 // A get of a segment's beginning into a large buffer of malloc() is such a case.
-TEST(Copy, is_made_in_pieces_where_rep_movsb_would_be_slow) {
+TEST(Copy, slow_cases_of_rep_movsb_are_recognised) {
     const Memory a = pages();
     const Memory b = pages();
     EXPECT_TRUE(sennit::is_copied_slowly(b.get() + 16, a.get(), 65536));
@@ -122,7 +122,7 @@ TEST(Copy, is_made_in_pieces_where_rep_movsb_would_be_slow) {
 }
 
 // Broken by a choice that is never made, or is made on a processor without measurements.
-TEST(Copy, is_made_by_vectors_on_the_processors_for_which_they_were_measured) {
+TEST(Copy, vectors_are_used_on_measured_processors_only) {
     std::ifstream file("/proc/cpuinfo");
     const std::string info{std::istreambuf_iterator<char>(file), {}};
     if (info.empty()) GTEST_SKIP() << "no /proc/cpuinfo";

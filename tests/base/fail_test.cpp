@@ -21,7 +21,7 @@ TEST(ErrorGuards, an_error_within_a_guard_is_undone_at_its_end) {
     EXPECT_EQ(thread_error()->status, SENNIT_ERR_RANGE);
 }
 
-TEST(ErrorGuards, nested_guards_restore_what_each_began_with) {
+TEST(ErrorGuards, nested_guards_restore_their_first_errors) {
     (void)fail(SENNIT_ERR_RANGE, "the program's");
     {
         const ErrorGuard outer;

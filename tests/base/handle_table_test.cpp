@@ -94,7 +94,7 @@ TYPED_TEST(HandleTables, a_handle_finds_nothing_after_its_object_is_given_back) 
     }
 }
 
-TYPED_TEST(HandleTables, the_place_that_is_free_longest_is_used_first) {
+TYPED_TEST(HandleTables, the_longest_free_place_is_used_first) {
     std::vector<Object *> made;
     for (std::uint32_t i = 0; i < TypeParam::kMost; ++i)
         made.push_back(this->make());
@@ -106,7 +106,7 @@ TYPED_TEST(HandleTables, the_place_that_is_free_longest_is_used_first) {
     EXPECT_EQ(this->table.take(), nullptr);
 }
 
-TEST(handle_table, some_places_are_used_before_one_is_used_again) {
+TEST(handle_table, four_places_are_used_in_turn) {
     FromZero table;
     std::set<const Object *> seen;
     for (int i = 0; i < 20; ++i) {
@@ -132,7 +132,7 @@ TYPED_TEST(HandleTables, an_object_keeps_its_content_while_the_table_grows) {
     }
 }
 
-TYPED_TEST(HandleTables, a_hot_table_finds_what_the_table_does_and_nothing_before_and_after) {
+TYPED_TEST(HandleTables, a_hot_table_agrees_with_its_table_and_is_empty_before_and_after) {
     const auto found = [](const HotTable &hot, std::uint32_t handle) {
         const Object *place = TypeParam::hot_place(hot.first(), handle);
         return place != nullptr && place->handle == handle;
@@ -155,7 +155,7 @@ TYPED_TEST(HandleTables, a_hot_table_finds_what_the_table_does_and_nothing_befor
         EXPECT_FALSE(found(hot, handle));
 }
 
-TEST(handle_table, a_hot_table_of_chunks_has_the_first_chunk_alone) {
+TEST(handle_table, a_hot_table_of_chunks_has_the_first_chunk_only) {
     Chunks table;
     HotTable hot;
     std::vector<const Object *> made;
@@ -173,7 +173,7 @@ TEST(handle_table, a_hot_table_of_chunks_has_the_first_chunk_alone) {
 }
 
 // Content written before publish() is visible to any thread that finds the handle; run under tsan.
-TYPED_TEST(HandleTables, who_finds_an_object_sees_its_content) {
+TYPED_TEST(HandleTables, a_thread_that_finds_an_object_sees_its_content) {
     constexpr int kObjects = 40;
     std::atomic<std::uint32_t> handles[kObjects] = {};
     std::thread reader([&] {

@@ -59,7 +59,7 @@ TEST_F(Refusal, every_scope_of_yama_but_0_is_a_cause) {
     }
 }
 
-TEST_F(Refusal, what_the_machine_does_not_forbid_is_a_matter_of_credentials_and_user_namespaces) {
+TEST_F(Refusal, other_refusals_are_explained_by_credentials_and_user_namespaces) {
     filter_is(0);
     scope_is(0);
     EXPECT_THAT(cause(EPERM), HasSubstr(kNamespace));
@@ -80,14 +80,14 @@ TEST_F(Refusal, a_filter_does_not_hide_the_scope_of_yama) {
     EXPECT_THAT(cause(EPERM), HasSubstr(kYama));
 }
 
-TEST_F(Refusal, a_missing_call_is_a_filter_and_other_errors_are_not_about_permission) {
+TEST_F(Refusal, a_missing_call_means_a_filter_and_other_errors_have_no_cause) {
     scope_is(1);
     EXPECT_THAT(cause(ENOSYS), HasSubstr("filter of system calls"));
     EXPECT_EQ(cause(ESRCH), "");
     EXPECT_EQ(cause(EFAULT), "");
 }
 
-TEST_F(Refusal, the_sentence_has_error_and_cause_and_is_cut_to_its_room) {
+TEST_F(Refusal, the_sentence_has_error_and_cause_and_is_cut_to_the_buffer) {
     char text[256] = "";
     reason_text(Reason{Reason::Code::kernel_refused, EPERM}, SENNIT_PATH_CMA, text, sizeof text);
     EXPECT_THAT(text, HasSubstr("the kernel refused to copy from process to process"));

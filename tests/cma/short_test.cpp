@@ -78,7 +78,7 @@ std::vector<CopyRun> draw_runs(std::mt19937 &random, std::byte *buffer) {
     return runs;
 }
 
-TEST(cma_short, what_is_left_of_a_batch_is_what_was_not_moved) {
+TEST(cma_short, the_rest_of_a_batch_is_the_unmoved_part) {
     constexpr std::uint64_t kBase = 0x10000;
     std::vector<std::byte> buffer(2000);
     for (unsigned seed = 0; seed < 100; ++seed) {
@@ -170,7 +170,7 @@ void transfer(sennit_gptr there, const std::uint8_t *memory) {
     }
 }
 
-TEST(cma_short, transfers_that_the_kernel_moves_in_part_go_on) {
+TEST(cma_short, partly_moved_transfers_go_on) {
     std::vector<sennit_bootstrap> bootstraps(2);
     ASSERT_EQ(sennit_bootstrap_inproc_create(2, bootstraps.data()), SENNIT_OK);
     std::atomic<const std::uint8_t *> memory{nullptr};

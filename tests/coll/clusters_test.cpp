@@ -154,7 +154,7 @@ TEST(clusters, eight_nodes_of_16_processors_are_eight_clusters) {
 }
 
 // Broken by a small team that pays for counters: its members read all lines.
-TEST(clusters, a_team_of_16_ranks_has_none) {
+TEST(clusters, a_team_of_16_ranks_has_no_clusters) {
     MadeUpTeam ranks(std::vector<int>(16, 0));
     EXPECT_EQ(ranks.clusters(), 0u);
     EXPECT_GE(ranks.touches_of_barrier(), 16u * 15);

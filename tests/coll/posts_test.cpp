@@ -15,7 +15,7 @@ using namespace sennit::coll;
 
 // Would break: a reason written over the payload of a tiny post; the member would take it for the
 // data of a broadcast that returned SENNIT_OK at its root.
-TEST(Posts, of_a_rank_that_gives_up_keep_their_payload) {
+TEST(Posts, a_rank_that_gives_up_keeps_the_payload_of_its_posts) {
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
     char word[8] = "";
     ASSERT_EQ(sennit_broadcast(SENNIT_TEAM_WORLD, 0, word, sizeof word, SENNIT_FOREVER), SENNIT_OK);

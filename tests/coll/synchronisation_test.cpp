@@ -15,7 +15,7 @@ namespace sennit::test {
 namespace {
 
 // Broken by a free that waits longer than SENNIT_TIMEOUT, or that starts anew when it is repeated.
-TEST(synchronisation, a_free_that_timed_out_goes_on_when_it_is_called_again) {
+TEST(synchronisation, a_timed_out_free_goes_on_when_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
     Job job(2, "self,inproc");
     std::atomic<bool> may_come{false};
@@ -43,7 +43,7 @@ TEST(synchronisation, a_free_that_timed_out_goes_on_when_it_is_called_again) {
 
 // Broken by a destruction that waits longer than SENNIT_TIMEOUT in one of its two synchronisations,
 // or that starts anew when it is repeated.
-TEST(synchronisation, a_destruction_that_timed_out_goes_on_when_it_is_called_again) {
+TEST(synchronisation, a_timed_out_destruction_goes_on_when_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
     Job job(2, "self,inproc");
     std::atomic<int> timed_out{0};
@@ -82,7 +82,7 @@ void await_synchronisation(Rank &first) {
 
 // Broken by a creation whose vote waits longer than SENNIT_TIMEOUT, or that starts anew when it is
 // repeated.
-TEST(synchronisation, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) {
+TEST(synchronisation, a_creation_with_a_timed_out_vote_goes_on_when_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(2, "self,inproc");
     std::atomic<Rank *> first{nullptr};
@@ -111,7 +111,7 @@ TEST(synchronisation, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_
 
 // Broken by an allocation that does not time out, does not name the late rank, or leaves something
 // behind: the next allocation would differ between the ranks.
-TEST(synchronisation, an_allocation_that_timed_out_names_the_late_rank_and_leaves_nothing) {
+TEST(synchronisation, a_timed_out_allocation_names_the_late_rank_and_leaves_nothing) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(3, "self,inproc");
     std::atomic<int> timed_out{0};
@@ -146,7 +146,7 @@ TEST(synchronisation, an_allocation_that_timed_out_names_the_late_rank_and_leave
 
 // Broken by an allocation whose vote waits longer than SENNIT_TIMEOUT, or that starts anew when it
 // is repeated.
-TEST(synchronisation, an_allocation_whose_vote_timed_out_gives_its_memory_when_it_is_called_again) {
+TEST(synchronisation, an_allocation_with_a_timed_out_vote_completes_when_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "1", 1);
     Job job(2, "self,inproc");
     std::atomic<Rank *> first{nullptr};
@@ -183,7 +183,7 @@ TEST(synchronisation, an_allocation_whose_vote_timed_out_gives_its_memory_when_i
 
 // Broken by an exchange of regions whose vote waits longer than SENNIT_TIMEOUT, or that starts anew
 // when it is repeated.
-TEST(synchronisation, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_called_again) {
+TEST(synchronisation, an_exchange_of_regions_with_a_timed_out_vote_goes_on_when_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(2, "self,inproc");
     std::atomic<Rank *> first{nullptr};
@@ -219,7 +219,7 @@ TEST(synchronisation, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_i
 
 // Broken by a barrier in clusters that counts a rank twice after a timeout, does not name the late
 // rank, or lets a rank pass that does not see the stores of all before it.
-TEST(synchronisation, a_barrier_of_many_ranks_times_out_names_the_late_one_and_goes_on) {
+TEST(synchronisation, a_timed_out_barrier_of_many_ranks_names_the_late_one_and_goes_on) {
     constexpr int kRanks = 20;
     Job job(kRanks, "self,inproc");
     std::atomic<int> timed_out{0};

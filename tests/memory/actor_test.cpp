@@ -95,18 +95,18 @@ std::string use_memory_of(AtomicsActor actor, const std::string &paths) {
 
 // Broken by a look-up on the quick path, or on the path of messages, that does not check the
 // actor.
-TEST(actor, words_of_the_network_card_are_refused_to_the_processors_by_every_path) {
+TEST(actor, every_path_refuses_words_of_the_network_card_to_the_processors) {
     for (const char *paths : {"inproc", "mapped", "sim:lockstep=1"})
         EXPECT_EQ(use_memory_of(AtomicsActor::network_card, paths), "") << paths;
 }
 
-TEST(actor, words_of_the_processors_are_theirs_by_every_path) {
+TEST(actor, every_path_gives_words_of_the_processors_to_them) {
     for (const char *paths : {"inproc", "mapped", "sim:lockstep=1"})
         EXPECT_EQ(use_memory_of(AtomicsActor::processor, paths), "") << paths;
 }
 
 // Broken by a path that attaches memory it cannot reach.
-TEST(memory_kind, what_is_not_memory_of_the_host_is_refused_by_every_path) {
+TEST(memory_kind, every_path_refuses_memory_that_is_not_of_the_host) {
     for (const char *paths : {"inproc", "mapped", "cma", "sim:lockstep=1"}) {
         Job job(2, paths);
         sennit_gptr shared = SENNIT_GPTR_NULL;

@@ -66,7 +66,7 @@ TEST_F(Limits, swap_counts) {
     expect_bounds(3 * kMi, 3 * kMi / 2);
 }
 
-TEST_F(Limits, nothing_that_can_be_read_is_no_limit) {
+TEST_F(Limits, unreadable_files_are_no_limit) {
     fs::remove(root / "meminfo");
     EXPECT_EQ(check(UINT64_MAX, true), SENNIT_OK);
 }
@@ -89,7 +89,7 @@ TEST_F(Limits, a_tighter_group_above_is_the_limit) {
 }
 
 // Broken by taking the group with the smallest limit instead of the one with the least room left.
-TEST_F(Limits, a_wider_group_that_is_nearly_full_is_the_limit_now) {
+TEST_F(Limits, a_nearly_full_outer_group_is_the_current_limit) {
     write("own", "0::/job/step\n");
     write("groups/job/step/memory.max", "8388608\n");
     write("groups/job/step/memory.current", "1048576\n");

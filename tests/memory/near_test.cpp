@@ -22,7 +22,7 @@ bool is_refused(sennit_gptr gptr, sennit_status wanted) {
 }
 
 // More names than places, in an order in which they evict each other.
-TEST(near, every_name_leads_to_its_own_memory_however_many_there_are) {
+TEST(near, every_one_of_many_names_leads_to_its_own_memory) {
     constexpr int kRanks = 4;
     constexpr std::size_t kSegments = 3 * kNearEntries / kRanks;
     Job job(kRanks, "inproc");
@@ -67,7 +67,7 @@ TEST(near, every_name_leads_to_its_own_memory_however_many_there_are) {
 }
 
 // A zeroed pointer has the same name as an entry without a segment.
-TEST(near, a_freed_segment_is_refused_and_so_is_a_zeroed_pointer_at_its_place) {
+TEST(near, a_freed_segment_and_a_zeroed_pointer_at_its_place_are_refused) {
     constexpr sennit_gptr kZeroed{0, 0, 0};
     constexpr std::size_t kSegments = kNearEntries;  // some share the zeroed pointer's place
     Job job(2, "inproc");
@@ -107,7 +107,7 @@ TEST(near, a_freed_segment_is_refused_and_so_is_a_zeroed_pointer_at_its_place) {
     EXPECT_EQ(shared, 2) << "no segment had the zeroed pointer's place: the test is of no use";
 }
 
-TEST(near, nothing_is_remembered_of_a_rank_that_has_ended) {
+TEST(near, no_entry_of_an_ended_rank_is_used) {
     const std::uint64_t word = 5;
     sennit_gptr before = SENNIT_GPTR_NULL;
     std::atomic<int> step{0};

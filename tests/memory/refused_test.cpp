@@ -19,7 +19,7 @@ sennit_status refuse(void *, const SegmentRecord &record, std::uint32_t) {
 
 // Broken by unmapping a segment inside a window of the memory file separately: the next user of
 // its addresses would lose them when the window is unmapped.
-TEST(refused_segments, the_addresses_stay_with_their_window) {
+TEST(refused_segments, addresses_of_a_refused_segment_stay_with_their_window) {
     Job job(1, "self");
     job.run([&](int) {
         Rank &rank = *current_rank();

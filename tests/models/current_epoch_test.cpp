@@ -168,7 +168,7 @@ struct Search {
     }
 };
 
-TEST(current_epoch, a_message_is_counted_once_in_an_epoch_that_its_owner_is_in) {
+TEST(current_epoch, a_message_is_counted_once_in_a_current_epoch_of_its_owner) {
     for (const unsigned events : {1u, 2u, 3u})
         for (const unsigned messages : {1u, 2u, 5u}) {
             Search search{How::compares, events, messages, {}, {}, {}};
@@ -177,12 +177,12 @@ TEST(current_epoch, a_message_is_counted_once_in_an_epoch_that_its_owner_is_in) 
         }
 }
 
-TEST(current_epoch, a_sender_that_adds_before_it_looks_is_found_out) {
+TEST(current_epoch, a_sender_that_adds_before_it_looks_is_found) {
     Search search{How::adds_first, 1, 3, {}, {}, {}};
     EXPECT_NE(search.run(), "");
 }
 
-TEST(current_epoch, a_sender_that_does_not_look_again_is_found_out) {
+TEST(current_epoch, a_sender_that_does_not_look_again_is_found) {
     Search search{How::looks_once, 1, 8, {}, {}, {}};
     EXPECT_NE(search.run(), "");
 }

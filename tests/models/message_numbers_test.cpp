@@ -444,7 +444,7 @@ class Search {
     std::string fault_;
 };
 
-TEST(message_numbers, each_message_is_told_once_after_its_data_and_nothing_lands_behind_it) {
+TEST(message_numbers, each_message_is_reported_once_after_all_its_data) {
     for (const int parts : {1, 2}) {
         for (int failing = -1; failing < kMessages; ++failing) {
             Search search({Mistake::none, parts, failing});
@@ -456,8 +456,7 @@ TEST(message_numbers, each_message_is_told_once_after_its_data_and_nothing_lands
     }
 }
 
-TEST(message_numbers,
-     a_message_that_names_no_epoch_is_counted_in_the_one_in_which_it_comes_or_refused) {
+TEST(message_numbers, a_message_without_an_epoch_is_counted_at_its_arrival_or_refused) {
     for (const int parts : {1, 2}) {
         for (int failing = -1; failing < kMessages; ++failing) {
             Search search({Mistake::none, parts, failing, true});

@@ -176,7 +176,7 @@ Result search_all(unsigned most_events, unsigned most_parts) {
 
 // Broken by two counters in one slot, by tags that are too narrow, or by the start of an epoch
 // that forgets early events.
-TEST(SignalCounters, fire_when_all_has_come_in_every_order_and_never_before) {
+TEST(SignalCounters, signals_fire_exactly_when_all_events_have_come_in_any_order) {
     const Result result = search_all<Rules>(3, 4);
     EXPECT_EQ(result.runs, 64u + 1000u + 8000u);
     EXPECT_EQ(result.wrong, 0u) << result.first;
@@ -319,7 +319,7 @@ const std::vector<Messages> kTooMany = {
     {{{0, 0}, {0}}}, {{{0, 0, 0}, {1, 1}}}, {{{0, 0}, {0, 1, 1}}}, {{{0, 1, 1}, {0, 1}}}};
 
 // Broken by a sender that does not check the count that it found, or that does not tell the owner.
-TEST(SignalCounters, a_look_that_is_old_does_no_harm_and_one_message_too_many_is_told_to_both) {
+TEST(SignalCounters, an_old_look_does_no_harm_and_a_surplus_message_is_reported_to_both) {
     const std::vector<Messages> legal = {
         {{{0, 1}, {0, 1}}}, {{{0, 0, 1}, {1}}}, {{{0, 0, 1, 1}, {}}}, {{{0, 1, 1}, {0}}}};
     for (const Messages &messages : legal) {
@@ -375,7 +375,7 @@ CarriedEvent carried(const CarriedLayout &layout, const CarriedEvent &event) {
 // Broken by addends that overflow into neighbouring bits for some N or K, or by fields of the
 // completion data that do. For each width of the data, messages have as many parts as it can
 // encode, or few. Further parts come many at a time, without checks between them.
-TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_parts) {
+TEST(SignalCounters, counters_agree_with_a_plain_count_of_random_events_and_parts) {
     constexpr int kLayouts = std::size(kCarriedLayouts) - 1;
     std::mt19937_64 random(4711);
     for (int run = 0; run < 20000; ++run) {
@@ -446,7 +446,7 @@ TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_p
 
 // The bound of the proof in docs/design/signals.md: with this many further parts together a signal
 // fires although they are missing; with one less it does not, in any order.
-TEST(SignalCounters, the_bound_of_all_parts_together_is_the_one_that_is_documented) {
+TEST(SignalCounters, the_bound_of_all_parts_together_is_as_documented) {
     for (unsigned bits = 1; bits <= 32; ++bits) {
         const std::uint64_t bound = std::uint64_t{1} << (63 - bits);
         const std::uint32_t events = 1;
@@ -460,7 +460,7 @@ TEST(SignalCounters, the_bound_of_all_parts_together_is_the_one_that_is_document
 
 // Broken by comparing tags by size, or across the wrap-around: within half of its range a tag
 // tells the owner how far ahead or behind an event is, for any epoch of the owner.
-TEST(SignalCounters, tags_tell_as_much_as_whole_numbers_within_their_width) {
+TEST(SignalCounters, tags_are_as_good_as_whole_numbers_within_their_width) {
     for (const unsigned bits : tag_widths()) {
         const std::uint64_t half = low_mask(bits) / 2 + 1;
         const std::uint64_t far = std::min<std::uint64_t>(half, 300);

@@ -164,7 +164,7 @@ class SplitSearch {
 // Broken by a sender that may send too early, or by a part that its owner refuses although the
 // sender was allowed to send: missing parts keep the owner in its epoch, so a tag of one bit is
 // enough.
-TEST(SignalCounters, parts_of_two_senders_that_have_looked_are_all_counted_for_each_width_of_tags) {
+TEST(SignalCounters, all_parts_of_two_senders_are_counted_for_each_width_of_tags) {
     std::uint64_t states = 0;
     for (std::uint8_t events = 1; events <= 3; ++events) {
         SplitSearch<Rules> search(events, kMostParts);

@@ -173,20 +173,20 @@ struct StrictSearch {
     }
 };
 
-TEST(strict_reset, nobody_is_told_of_who_was_let_in_after_the_reset) {
+TEST(strict_reset, events_let_in_after_the_reset_are_not_reported) {
     StrictSearch search{How::right, false};
     EXPECT_EQ(search.run(), "");
     EXPECT_GT(search.seen.size(), 500u);
     EXPECT_FALSE(search.is_any_told);
 }
 
-TEST(strict_reset, what_came_before_a_reset_is_told_once_and_stays_counted) {
+TEST(strict_reset, an_event_before_a_reset_is_reported_once_and_stays_counted) {
     StrictSearch search{How::right, true};
     EXPECT_EQ(search.run(), "");
     EXPECT_TRUE(search.is_any_told);
 }
 
-TEST(strict_reset, mistakes_are_found_out) {
+TEST(strict_reset, every_mistake_is_found) {
     for (const How how : {How::looks_once, How::tells_senders_first}) {
         StrictSearch search{how, false};
         EXPECT_NE(search.run(), "") << static_cast<int>(how);

@@ -64,7 +64,7 @@ class Moves : public ::testing::Test {
     std::vector<char> local_;
 };
 
-TEST_F(Moves, what_touches_on_both_sides_is_one) {
+TEST_F(Moves, pieces_that_touch_on_both_sides_are_one_move) {
     put(0, 0, 64);
     put(0, 8, 72);
     put(0, 16, 80, 24);
@@ -73,7 +73,7 @@ TEST_F(Moves, what_touches_on_both_sides_is_one) {
     EXPECT_EQ(committed(), (Sizes{48}));
 }
 
-TEST_F(Moves, a_gap_on_either_side_divides_them) {
+TEST_F(Moves, a_gap_on_either_side_divides_moves) {
     put(0, 0, 0);
     put(0, 16, 8);
     put(0, 24, 24);
@@ -82,20 +82,20 @@ TEST_F(Moves, a_gap_on_either_side_divides_them) {
     EXPECT_EQ(committed(), (Sizes{8, 8, 8, 16}));
 }
 
-TEST_F(Moves, another_order_divides_them) {
+TEST_F(Moves, another_order_divides_moves) {
     put(0, 8, 8);
     put(0, 0, 0);
     put(0, 16, 16);
     EXPECT_EQ(committed(), (Sizes{8, 8, 8}));
 }
 
-TEST_F(Moves, two_blocks_are_apart_although_they_touch) {
+TEST_F(Moves, two_touching_blocks_are_two_moves) {
     put(0, kBytes - 8, 0);
     put(1, 0, 8);
     EXPECT_EQ(committed(), (Sizes{8, 8}));
 }
 
-TEST_F(Moves, what_is_recorded_for_another_block_or_direction_in_between_does_not_divide_them) {
+TEST_F(Moves, other_blocks_and_directions_in_between_do_not_divide_moves) {
     put(0, 0, 0);
     put(1, 0, 512);
     get(0, 100, 1024);
@@ -168,7 +168,7 @@ TEST_F(WordMoves, words_to_one_block_are_moved_and_counted_in_every_run) {
 }
 
 // Broken by offsets of more than 32 bits.
-TEST_F(WordMoves, words_that_lie_far_apart_are_moved_too) {
+TEST_F(WordMoves, distant_words_are_moved_too) {
     constexpr std::size_t kFar = std::size_t{5} << 30;
     void *const room = mmap(nullptr, kFar + 4096, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -188,7 +188,7 @@ TEST_F(WordMoves, words_that_lie_far_apart_are_moved_too) {
 }
 
 // Broken by a piece that is treated as a word, or by a group that is left out.
-TEST_F(WordMoves, pieces_of_another_size_and_other_blocks_are_no_plan_of_words) {
+TEST_F(WordMoves, other_sizes_or_several_blocks_make_no_plan_of_words) {
     put(0, 0, 0, 12);
     put(0, 32, 32);
     EXPECT_EQ(committed(), (Sizes{12, 8}));
@@ -206,7 +206,7 @@ TEST_F(WordMoves, pieces_of_another_size_and_other_blocks_are_no_plan_of_words) 
 }
 
 // Broken by a start that does not check whether the region and the attachment still exist.
-TEST_F(WordMoves, words_do_not_go_where_the_region_or_the_block_has_ended) {
+TEST_F(WordMoves, words_are_not_sent_after_the_end_of_their_region_or_block) {
     record(9);
     ASSERT_EQ(sennit_plan_commit(handle_, 0, 1), SENNIT_OK);
     ASSERT_TRUE(has_words());

@@ -13,7 +13,7 @@ namespace sennit::test {
 namespace {
 
 // Broken, under tsan, by a claim that constructs the object again with plain stores.
-TEST(rank_object, calls_of_a_thread_that_still_points_to_it_are_refused_while_it_is_claimed_again) {
+TEST(rank_object, calls_of_a_stale_thread_are_refused_while_the_object_is_claimed_again) {
     Rank *rank = nullptr;
     ASSERT_EQ(process_claim_rank(&rank), SENNIT_OK);
     std::atomic<bool> is_over{false};
@@ -43,7 +43,7 @@ TEST(rank_object, calls_of_a_thread_that_still_points_to_it_are_refused_while_it
     process_release_rank(rank);
 }
 
-TEST(rank_object, a_claimed_object_has_nothing_of_the_rank_before) {
+TEST(rank_object, a_claimed_object_has_nothing_of_the_former_rank) {
     Rank *rank = nullptr;
     ASSERT_EQ(process_claim_rank(&rank), SENNIT_OK);
     ASSERT_EQ(world_size(*rank), 0);

@@ -17,7 +17,7 @@ std::int64_t epoch_of(KnownEpochs &epochs, sennit_signal signal) {
     return epochs.find(signal, &known) ? static_cast<std::int64_t>(known.epoch) : -1;
 }
 
-TEST(known_epochs, nothing_is_known_of_a_signal_that_nobody_has_told_of) {
+TEST(known_epochs, an_unknown_signal_has_no_epoch) {
     KnownEpochs epochs;
     EXPECT_EQ(epoch_of(epochs, kSignal), -1);
     epochs.forget(kSignal);
@@ -27,7 +27,7 @@ TEST(known_epochs, nothing_is_known_of_a_signal_that_nobody_has_told_of) {
     EXPECT_EQ(epoch_of(epochs, {kSignal.rank, kSignal.handle + 1}), -1);
 }
 
-TEST(known_epochs, an_answer_that_comes_late_takes_nothing_back) {
+TEST(known_epochs, a_late_answer_lowers_no_epoch) {
     KnownEpochs epochs;
     epochs.learn(kSignal, {5});
     epochs.learn(kSignal, {3});
@@ -48,7 +48,7 @@ TEST(known_epochs, a_new_signal_by_an_old_name_begins_anew) {
     EXPECT_EQ(epoch_of(epochs, kSignal), 1);
 }
 
-TEST(known_epochs, what_is_forgotten_is_not_known_and_may_be_learned_again) {
+TEST(known_epochs, a_forgotten_signal_is_unknown_and_may_be_learned_again) {
     KnownEpochs epochs;
     constexpr sennit_signal kOther{3, 0x01000008};
     epochs.learn(kSignal, {5});
@@ -62,7 +62,7 @@ TEST(known_epochs, what_is_forgotten_is_not_known_and_may_be_learned_again) {
 
 // 256 ranks have signals with the same handles. Each signal has a different epoch, so that a
 // signal found in place of another is noticed.
-TEST(known_epochs, a_table_that_is_full_forgets_all_and_goes_on) {
+TEST(known_epochs, a_full_table_forgets_all_and_goes_on) {
     constexpr std::uint32_t kRoom = 1 << 16;
     KnownEpochs epochs;
     const auto signal_of = [](std::uint32_t i) {
