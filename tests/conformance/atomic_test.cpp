@@ -158,7 +158,7 @@ RANK_TEST(atomic, operations_with_requests_and_flush_do_the_same, kAtomics) {
 }
 
 // Broken by an add that is not a single step, or is applied twice or never.
-RANK_TEST(atomic, what_fetch_add_returns_to_all_ranks_is_a_permutation, kAtomics) {
+RANK_TEST(atomic, fetch_add_returns_each_value_to_one_rank, kAtomics) {
     const int each = test.quick ? 60 : 2000;
     const sennit_gptr segment = test.allocate(64);
     const sennit_gptr counter = sennit_gptr_at(segment, test.size - 1);
@@ -215,7 +215,7 @@ RANK_TEST(atomic, one_rank_wins_each_compare_swap, kAtomics) {
 }
 
 // Broken by an atomic operation that does not release what came before, or does not acquire.
-RANK_TEST(atomic, who_sees_the_flag_sees_what_was_put_before, kAtomics | kTwoRanks) {
+RANK_TEST(atomic, data_put_before_a_flag_is_visible_with_it, kAtomics | kTwoRanks) {
     const int rounds = test.quick ? 5 : 100;
     const sennit_gptr segment = test.allocate(4096);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
@@ -296,7 +296,7 @@ RANK_TEST(atomic, words_that_are_not_aligned_or_leave_the_segment_are_refused, k
 }
 
 // Broken by an atomic operation on private memory made of copies, which others can overtake.
-RANK_TEST(atomic, registered_memory_is_operated_on_or_refused_and_never_copied, kAnything) {
+RANK_TEST(atomic, atomics_on_registered_memory_work_or_are_refused, kAnything) {
     alignas(64) std::int64_t words[8] = {};
     sennit_region mine = SENNIT_REGION_NULL;
     std::vector<sennit_region> regions(static_cast<std::size_t>(test.size));

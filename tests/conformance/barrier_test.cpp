@@ -55,7 +55,7 @@ void wait_for_others(Ranks &test, sennit_gptr word) {
 }  // namespace
 
 // Broken by a rank that passes before all have arrived, or before their stores are visible.
-RANK_TEST(barrier, nobody_passes_before_all_have_come, kAnything) {
+RANK_TEST(barrier, no_rank_passes_before_all_have_arrived, kAnything) {
     count_rounds(test, test.quick ? 100 : 1000, SENNIT_FOREVER);
 }
 
@@ -90,7 +90,7 @@ RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out,
 }
 
 // Broken by a SENNIT_ERR_TIMEOUT that does not name the missing ranks.
-RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLoadStore | kOnce) {
+RANK_TEST(barrier, a_timed_out_wait_names_the_missing_ranks, kTwoRanks | kLoadStore | kOnce) {
     const int late = test.size - 1;
     const std::string name = "rank " + std::to_string(late) + " has not arrived";
     const sennit_gptr flag = test.allocate(sizeof(std::uint64_t));
@@ -125,7 +125,7 @@ RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLo
 }
 
 // Broken by ranks in different calls that wait without end, or do not learn of each other.
-RANK_TEST(barrier, ranks_in_two_different_calls_are_told_of_each_other,
+RANK_TEST(barrier, ranks_in_two_different_calls_learn_of_each_other,
           kTwoRanks | kLoadStore | kOnce) {
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));

@@ -147,7 +147,7 @@ RANK_TEST(notify, a_batch_of_puts_to_all_ranks_is_there_when_the_signals_fire, k
 }
 
 // Broken by an event that reports a read before its end, or by signals whose sets are not marked.
-RANK_TEST(notify, a_batch_of_gets_tells_each_owner_once, kAnything) {
+RANK_TEST(notify, a_batch_of_gets_notifies_each_owner_once, kAnything) {
     const std::size_t bytes = 3000;
     const auto size = static_cast<std::size_t>(test.size);
     const sennit_gptr memory = test.allocate(bytes);
@@ -178,7 +178,7 @@ RANK_TEST(notify, a_batch_of_gets_tells_each_owner_once, kAnything) {
 }
 
 // Broken by a batch that moves data before it has checked every part.
-RANK_TEST(notify, a_batch_of_which_one_part_is_wrong_moves_nothing, kAnything) {
+RANK_TEST(notify, a_batch_with_a_wrong_part_moves_nothing, kAnything) {
     Small small(test);
     std::size_t done = 77;
     test.ok(sennit_put_notify_batch(0, nullptr, &done));
@@ -212,7 +212,7 @@ RANK_TEST(notify, a_batch_of_which_one_part_is_wrong_moves_nothing, kAnything) {
 }
 
 // Broken by a wrong count of finished parts, or by data of parts after the early one.
-RANK_TEST(notify, a_batch_that_ends_early_says_how_far_it_came_and_goes_on_from_there, kAnything) {
+RANK_TEST(notify, a_batch_that_ends_early_reports_its_progress_and_can_go_on, kAnything) {
     Small small(test);
     // Two messages of this epoch, two of the next, and two that the owner does not accept yet.
     const sennit_notice notices[3] = {in_epoch(0), in_epoch(1), in_epoch(2)};
@@ -239,7 +239,7 @@ RANK_TEST(notify, a_batch_that_ends_early_says_how_far_it_came_and_goes_on_from_
 }
 
 // Broken by a surplus message that is reported as done, or that the local signal counts.
-RANK_TEST(notify, a_batch_ends_at_the_message_that_is_too_many, kAnything) {
+RANK_TEST(notify, a_batch_ends_at_the_surplus_message, kAnything) {
     Small small(test);
     const sennit_notice counted{SENNIT_SIGNAL_NULL, small.local, 0, 0};
     std::vector<sennit_notify_part> parts{small.part(0, &counted), small.part(1, &counted),

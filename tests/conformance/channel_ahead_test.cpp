@@ -17,7 +17,7 @@ std::uint32_t messages_of(Ranks &test, sennit_channel channel, std::uint32_t lea
 
 // Broken by a writer that may run one message too far, or one too few; by a reader that sees a
 // wrong number of messages; or by messages that are released without having been read.
-RANK_TEST(channel, as_many_messages_are_under_way_as_the_flag_says, kAnything) {
+RANK_TEST(channel, the_flag_limits_the_messages_under_way, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const int peer = (test.rank ^ 1) < test.size ? test.rank ^ 1 : test.rank;
     for (const std::uint32_t ahead : {1u, 2u, 5u, 127u, 128u}) {
@@ -128,7 +128,7 @@ RANK_TEST(channel, a_close_waits_for_all_messages_that_are_under_way, kTwoRanks)
 }
 
 // Broken by a cached count of messages that the other calls do not update.
-RANK_TEST(channel, messages_are_counted_where_one_is_under_way_too, kTwoRanks) {
+RANK_TEST(channel, messages_are_counted_without_the_flag_too, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     const Opened opened = open(test, {{1 - test.rank, nullptr, 0}});
     for (int i = 0; i < 300; ++i) {
@@ -152,7 +152,7 @@ RANK_TEST(channel, messages_are_counted_where_one_is_under_way_too, kTwoRanks) {
 }
 
 // Broken by a number cut to its bits, or a mirror copied over unread messages.
-RANK_TEST(channel, numbers_of_messages_that_can_not_be_are_refused, kTwoRanks) {
+RANK_TEST(channel, impossible_numbers_of_messages_are_refused, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     const int peer = 1 - test.rank;
     for (const unsigned flags :

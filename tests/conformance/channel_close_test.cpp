@@ -57,7 +57,7 @@ RANK_TEST(channel, close_waits_until_its_messages_are_read_and_not_for_the_other
 }
 
 // Broken by two closing ranks that wait for each other to read.
-RANK_TEST(channel, two_that_close_with_messages_unread_do_not_wait_for_each_other, kTwoRanks) {
+RANK_TEST(channel, two_closing_ranks_with_unread_messages_do_not_wait, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
@@ -72,7 +72,7 @@ RANK_TEST(channel, two_that_close_with_messages_unread_do_not_wait_for_each_othe
 }
 
 // Broken by a wait or a drain that does not see the other's mark while it sleeps.
-RANK_TEST(channel, who_waits_is_told_that_the_other_has_closed, kTwoRanks | kFreeThreads) {
+RANK_TEST(channel, a_waiting_rank_learns_that_the_other_has_closed, kTwoRanks | kFreeThreads) {
     if (!channels_lead_everywhere(test)) return;
     if (takes_part(test)) {
         const Opened opened = open(test, {{1 - test.rank, nullptr, 0}}, 0);
@@ -94,7 +94,7 @@ RANK_TEST(channel, who_waits_is_told_that_the_other_has_closed, kTwoRanks | kFre
 // One target opens and another does not. Broken by an error that leaves the first channel open
 // here, or its target unaware. Rank 1 may be late on a busy machine: rank 0 repeats until rank 1
 // reports that they met.
-RANK_TEST(channel, a_target_that_had_met_finds_the_channel_of_a_failed_call_closed, kTwoRanks) {
+RANK_TEST(channel, a_failed_open_closes_the_channels_that_had_met, kTwoRanks) {
     if (!channels_lead_everywhere(test)) return;
     if (test.size < 3) return;
     const sennit_gptr memory = test.allocate(16);

@@ -85,7 +85,7 @@ RANK_TEST(channel, a_new_channel_is_written_only_when_its_reader_is_ready, kAnyt
 
 // Broken by a writer that gets in while the reader still uses its buffer, on each way of a
 // message's data.
-RANK_TEST(channel, what_used_the_buffer_before_is_over_when_the_writer_gets_in, kAnything) {
+RANK_TEST(channel, the_reader_has_left_its_buffer_when_the_writer_gets_in, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     constexpr std::size_t kWords = 512;
     const std::size_t bytes = kWords * sizeof(std::uint64_t);

@@ -265,7 +265,7 @@ RANK_TEST(channel, no_targets_and_no_bytes_are_legal, kAnything) {
 
 // Broken by a handle that outlives its channel or belongs to another rank, or by a failed call that
 // closes a part of its list.
-RANK_TEST(channel, what_is_no_open_channel_is_refused, kAnything) {
+RANK_TEST(channel, invalid_channels_are_refused, kAnything) {
     const Opened opened = open(test, {{test.rank, nullptr, 0}, {test.rank, nullptr, 0}}, 0);
     test.require(opened[0].handle != opened[1].handle, "each has a handle of its own");
     test.require(opened[0].handle < 0x80000000u, "a handle is a positive int");

@@ -416,8 +416,7 @@ RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
 }
 
 // Broken by a SENNIT_ERR_TIMEOUT that does not name the missing rank.
-RANK_TEST(collective, a_call_that_timed_out_names_who_has_not_come,
-          kTwoRanks | kLoadStore | kOnce) {
+RANK_TEST(collective, a_timed_out_call_names_the_missing_ranks, kTwoRanks | kLoadStore | kOnce) {
     std::uint64_t one = 1;
     std::uint64_t sum = 0;
     const sennit_reduction count = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
@@ -504,7 +503,7 @@ RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwo
 
 // Broken by a post that is read as if it were in a slot of another size, or that does not give its
 // own size.
-RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_they_use, kTwoRanks) {
+RANK_TEST(collective, broadcasts_of_different_sizes_are_errors_in_any_slots, kTwoRanks) {
     const std::size_t pairs[][2] = {{8, 4},    {16, 0},   {0, 16},      {8, 100},
                                     {100, 8},  {16, 17},  {600, 9},     {9, 5000},
                                     {5000, 9}, {2000, 9}, {2000, 6000}, {6000, 2000}};
@@ -566,7 +565,7 @@ RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
 }
 
 // Broken by requests that share a slot, or that the calls for many requests do not find.
-RANK_TEST(collective, many_requests_are_completed_by_all_the_ways_there_are, kAnything) {
+RANK_TEST(collective, many_requests_are_completed_in_every_way, kAnything) {
     constexpr std::size_t kMany = 24;
     for (int round = 0; round < (test.quick ? 1 : 5); ++round) {
         std::uint64_t mine[kMany];

@@ -273,7 +273,7 @@ void add_slowly(const void *left, const void *right, void *result, std::size_t c
 
 // Broken by a call with a request or a timeout that waits for a thread of its rank in the operator
 // of an earlier call of the team.
-RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
+RANK_TEST(collective, a_call_does_not_wait_for_a_thread_in_an_operator,
           kTwoRanks | kFreeThreads | kOnce) {
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
@@ -319,8 +319,7 @@ RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
 
 // Broken by two threads that enter a call of one team at the same time, or by a thread that does
 // not see the state left by the one before.
-RANK_TEST(collective, threads_that_come_to_one_team_at_once_are_let_in_one_at_a_time,
-          kFreeThreads) {
+RANK_TEST(collective, threads_enter_the_calls_of_a_team_one_at_a_time, kFreeThreads) {
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     const int calls = test.quick ? 150 : 1500;

@@ -67,7 +67,7 @@ RANK_TEST(domain, domains_lie_within_each_other, kAnything) {
 
 // Broken by ranks in the wrong domain: a rank is in each domain that has all its processors, and in
 // no other.
-RANK_TEST(domain, every_rank_is_where_its_processors_are, kAnything) {
+RANK_TEST(domain, every_rank_is_in_the_domains_of_its_processors, kAnything) {
     int count = 0;
     test.ok(sennit_domain_count(&count));
     cpu_set_t mine;

@@ -39,7 +39,7 @@ void expect_healthy(Ranks &test, Ranks::Where where = Ranks::Where::current()) {
 }  // namespace
 
 // Broken by a message that describes the error but not the probable intention.
-RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
+RANK_TEST(error, errors_of_common_mistakes_name_the_likely_intention, kAnything) {
     const auto says = [&](const char *words) {
         test.require(std::strstr(sennit_last_error()->text, words) != nullptr, words);
     };

@@ -34,7 +34,7 @@ void exit_on_fault(int) {
 }  // namespace
 
 // Broken by a child that believes that it is its parent's rank.
-RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
+RANK_TEST(fork, every_call_in_a_forked_child_returns_state, kProcesses) {
     const sennit_gptr segment = test.allocate(64);
     const int failed_at = in_child(test, [&] {
         std::uint64_t word = 1;
@@ -71,7 +71,7 @@ RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
 
 // Broken by a short way of a call that does not check the process and finds the parent's tables,
 // whose shared lines are absent in the child.
-RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_child, kProcesses) {
+RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_invalid_in_a_child, kProcesses) {
     const int self = test.rank;
     void *const buffer = nullptr;
     const std::size_t no_bytes = 0;
@@ -176,7 +176,7 @@ RANK_TEST(fork, registered_memory_is_a_private_copy_in_a_forked_child, kProcesse
 }
 
 // Broken by a child whose end closes or unlocks something, or sends a message to the launcher.
-RANK_TEST(fork, the_parent_goes_on_as_if_nothing_had_been, kProcesses) {
+RANK_TEST(fork, the_parent_goes_on_undisturbed, kProcesses) {
     const sennit_gptr segment = test.allocate(1000);
     for (int round = 0; round < 5; ++round) {
         test.equal(in_child(test, [] { return sennit_finalize() == SENNIT_ERR_STATE ? 7 : 8; }), 7);
@@ -193,7 +193,7 @@ RANK_TEST(fork, the_parent_goes_on_as_if_nothing_had_been, kProcesses) {
 }
 
 // Broken by state of an earlier world that blocks a child although Sennit was not running.
-RANK_TEST(fork, a_child_forked_between_two_worlds_is_free, kProcesses | kNoWorld) {
+RANK_TEST(fork, a_child_forked_between_two_worlds_can_start, kProcesses | kNoWorld) {
     const int code = in_child(test, [] {
         (void)setenv("SENNIT_BOOTSTRAP", "alone", 1);
         sennit_options options = SENNIT_OPTIONS_INIT;
@@ -211,7 +211,7 @@ RANK_TEST(fork, a_child_forked_between_two_worlds_is_free, kProcesses | kNoWorld
 }
 
 // Broken by posix_spawn or vfork treated as a fork.
-RANK_TEST(fork, a_spawned_program_runs_and_the_rank_stays_one, kProcesses) {
+RANK_TEST(fork, a_spawned_program_runs_and_the_rank_goes_on, kProcesses) {
     for (int round = 0; round < 5; ++round) {
         pid_t made = 0;
         char name[] = "true";

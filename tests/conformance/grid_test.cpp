@@ -165,7 +165,7 @@ RANK_TEST(grid, an_error_names_the_rank_beyond_an_edge, kAnything) {
 }
 
 // Broken by data along a ring or a line that reaches the wrong rank.
-RANK_TEST(grid, what_is_sent_along_a_dimension_arrives_from_the_source, kAnything) {
+RANK_TEST(grid, data_sent_along_a_dimension_arrives_from_the_source, kAnything) {
     const int dims[] = {0, 0};
     const int periodic[] = {1, 0};
     sennit_team team = SENNIT_TEAM_NULL;
@@ -229,7 +229,7 @@ RANK_TEST(grid, a_balanced_grid_has_the_smallest_edges, kOnce) {
 }
 
 // Broken by a grid with more places than ranks, or a team without a grid that is accepted.
-RANK_TEST(grid, what_is_no_grid_is_refused, kAnything) {
+RANK_TEST(grid, impossible_grids_are_refused, kAnything) {
     const int large[] = {test.size + 1};
     const int huge[] = {1 << 30, 1 << 30, 1 << 30};
     const int negative[] = {-1};

@@ -194,7 +194,7 @@ RANK_TEST(group, a_destroyed_group_is_refused, kAnything) {
 }
 
 // Broken by an empty group that is refused.
-RANK_TEST(group, an_empty_group_is_one, kAnything) {
+RANK_TEST(group, an_empty_group_is_valid, kAnything) {
     const sennit_group group = make(test, {});
     check_group(test, group, {});
     sennit_team team{77};

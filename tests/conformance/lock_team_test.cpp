@@ -207,7 +207,7 @@ RANK_TEST(lock, locks_of_a_team_end_in_any_order_while_others_are_held, kAtomics
 }
 
 // Broken by a lock that is found by its segment alone, or on ranks outside its team.
-RANK_TEST(lock, a_lock_of_a_team_is_refused_where_it_does_not_belong, kAtomics | kTwoRanks) {
+RANK_TEST(lock, a_lock_of_a_team_is_refused_outside_of_it, kAtomics | kTwoRanks) {
     const Guarded rest = open_team(test, world(test), numbers(1, test.size));
     const sennit_lock lock = test.tell_all(rest.lock).back();
     test.is(sennit_team_destroy(rest.team), test.rank == 0 ? SENNIT_ERR_ARG : SENNIT_ERR_STATE);
@@ -247,7 +247,7 @@ RANK_TEST(lock, a_lock_of_a_team_is_refused_where_it_does_not_belong, kAtomics |
 }
 
 // Broken by a refusal that depends on the world instead of the team.
-RANK_TEST(lock, a_team_has_locks_where_all_its_ranks_can_operate_on_its_firsts_memory, kAnything) {
+RANK_TEST(lock, a_team_has_locks_if_all_its_ranks_reach_the_first_ones_memory, kAnything) {
     sennit_team alone{};
     sennit_team reversed{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, test.rank, 0, &alone));
@@ -375,7 +375,7 @@ RANK_TEST(lock, random_programs_of_locks_of_several_teams_exclude_their_members,
 }
 
 // Broken by a lock that belongs to a thread, or by locks of several threads that share state.
-RANK_TEST(lock, threads_hold_locks_of_their_rank_each_one_of_its_own, kAtomics | kFreeThreads) {
+RANK_TEST(lock, threads_of_a_rank_hold_different_locks_at_once, kAtomics | kFreeThreads) {
     std::vector<Guarded> all = open_overlapping(test);
     const sennit_gptr segment = give_words(test, all);
     const int rounds = test.quick ? 6 : 100;

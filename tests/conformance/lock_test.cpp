@@ -26,7 +26,7 @@ void increment(Ranks &test, sennit_gptr word) {
 }  // namespace
 
 // Broken by two ranks inside at the same time, a lost wake-up, or a release that overtakes a put.
-RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAtomics) {
+RANK_TEST(lock, one_rank_at_a_time_holds_a_lock_and_sees_earlier_writes, kAtomics) {
     const int rounds = test.quick ? 8 : 300;
     const sennit_gptr segment = test.allocate(64);
     const sennit_gptr word = sennit_gptr_at(segment, test.size - 1);
@@ -149,14 +149,15 @@ void queue_up(Ranks &test, sennit_lock lock, int home, int mine, int size) {
 }  // namespace
 
 // Broken by a lock without a fair queue: the ranks join in a known order while the lock is held.
-RANK_TEST(lock, who_came_first_is_served_first, kAtomics | kTwoRanks | kFreeThreads | kOnce) {
+RANK_TEST(lock, ranks_get_a_lock_in_the_order_of_arrival,
+          kAtomics | kTwoRanks | kFreeThreads | kOnce) {
     const sennit_lock lock = make_lock(test);
     queue_up(test, lock, 0, test.rank, test.size);
     test.ok(sennit_lock_destroy(lock));
 }
 
 // Broken by a place in the queue, or a grant, that uses the rank in the world.
-RANK_TEST(lock, who_of_a_team_came_first_is_served_first,
+RANK_TEST(lock, ranks_of_a_team_get_a_lock_in_the_order_of_arrival,
           kAtomics | kTwoRanks | kFreeThreads | kOnce) {
     // Rank 1, then the ranks from the last down to 2: the first to wait has the highest rank.
     std::vector<int> ranks{1};
@@ -174,7 +175,7 @@ RANK_TEST(lock, who_of_a_team_came_first_is_served_first,
 }
 
 // Broken by a time limit that is not kept, or a try that waits.
-RANK_TEST(lock, a_lock_that_is_held_is_not_given, kAtomics | kTwoRanks) {
+RANK_TEST(lock, a_held_lock_is_not_given, kAtomics | kTwoRanks) {
     const sennit_lock lock = make_lock(test);
     if (test.rank == 0) test.ok(sennit_lock_acquire(lock, kLong));
     test.barrier();
@@ -205,7 +206,7 @@ RANK_TEST(lock, a_lock_that_is_held_is_not_given, kAtomics | kTwoRanks) {
 }
 
 // Broken by a segment that is accepted as a lock.
-RANK_TEST(lock, what_is_no_lock_is_refused, kAnything) {
+RANK_TEST(lock, invalid_locks_are_refused, kAnything) {
     const sennit_gptr segment = test.allocate(4096);
     const sennit_lock no_locks[] = {SENNIT_LOCK_NULL,
                                     {segment.segment, SENNIT_TEAM_WORLD.handle},
@@ -222,7 +223,7 @@ RANK_TEST(lock, what_is_no_lock_is_refused, kAnything) {
 }
 
 // Broken by a lock that some ranks can use and others cannot.
-RANK_TEST(lock, where_only_the_kernel_copies_no_rank_gets_a_lock, kTwoRanks) {
+RANK_TEST(lock, no_rank_gets_a_lock_if_only_the_kernel_copies, kTwoRanks) {
     sennit_path path = SENNIT_PATH_NONE;
     test.ok(sennit_peer_path(test.rank == 0 ? 1 : 0, &path));
     bool by_kernel = false;

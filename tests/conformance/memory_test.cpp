@@ -152,7 +152,7 @@ RANK_TEST(memory, places_of_own_memory_are_found_on_all_ranks, kAnything) {
 }
 
 // Broken by a flag that changes size, content or alignment.
-RANK_TEST(memory, flags_change_nothing_that_is_seen, kOnce) {
+RANK_TEST(memory, flags_change_neither_size_nor_content, kOnce) {
     for (unsigned flags = 0; flags < 4; ++flags) {
         const std::size_t bytes = test.quick ? 30000 : 300000;
         const sennit_gptr segment = test.allocate(bytes, 4096, flags);
@@ -198,7 +198,7 @@ RANK_TEST(memory, thousands_of_segments_live_together, kOnce) {
 }
 
 // Broken by ids that are reused too early, or a second free that waits for the other ranks.
-RANK_TEST(memory, what_was_freed_is_refused, kAnything) {
+RANK_TEST(memory, freed_segments_are_refused, kAnything) {
     for (int round = 0; round < 10; ++round) {
         const sennit_gptr first = test.allocate(100);
         const sennit_gptr second = test.allocate(100);
@@ -254,7 +254,7 @@ RANK_TEST(memory, the_pages_of_freed_segments_go_back, kOnce) {
 }
 
 // Broken by a free that refuses other names of the segment, or accepts an address inside it.
-RANK_TEST(memory, any_piece_names_the_segment_but_no_place_inside, kAnything) {
+RANK_TEST(memory, any_piece_names_its_segment_and_no_inner_address_does, kAnything) {
     const sennit_gptr segment = test.allocate(100);
     test.is(sennit_free(sennit_gptr_add(segment, 8)), SENNIT_ERR_ARG);
     test.is(sennit_free(sennit_gptr_at(segment, test.size)), SENNIT_ERR_RANGE);
@@ -382,7 +382,7 @@ RANK_TEST(memory, every_rank_sees_every_rank_through_pointers, kLoadStore) {
 
 // Broken by a free that accepts a pointer to Sennit's internal memory. Ids of segments of one rank
 // have ten upper bits of 0, a number of fourteen bits, and a generation that starts at 1.
-RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
+RANK_TEST(memory, internal_memory_is_not_freed, kOnce) {
     constexpr std::uint32_t kNumbers = 64;
     constexpr std::uint32_t kGenerations = 0xFF;
     sennit_signal signal = SENNIT_SIGNAL_NULL;

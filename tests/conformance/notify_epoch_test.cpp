@@ -92,7 +92,7 @@ RANK_TEST(notify, a_call_waits_for_an_owner_that_is_behind, kAnything) {
 // Broken by an event that is counted in another epoch, twice, or never, by a surplus event that
 // stays in the count, or by one that advances the block's own epochs. Only the last call uses the
 // block's epoch.
-RANK_TEST(notify, events_of_the_present_epoch_are_counted_whatever_it_is, kAnything) {
+RANK_TEST(notify, events_of_the_current_epoch_are_counted_in_any_epoch, kAnything) {
     const auto size = static_cast<std::uint32_t>(test.size);
     Halves halves(test, kLong * size, 3 * size, 4 * size);
     const auto all = test.tell_all(halves.arrived);

@@ -25,7 +25,7 @@ static void refused(Ranks &test, sennit_status status, sennit_status wanted, sen
 // Broken by an error that does not name the signal, the epoch or the difference. Errors of the
 // owner's own calls are in tests/engine/sim_levels_test.cpp: here every event is visible to its
 // sender.
-RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAnything) {
+RANK_TEST(notify, errors_name_the_signal_and_the_expected_and_seen_events, kAnything) {
     const sennit_gptr memory = test.allocate(64);
     const sennit_signal bound = make_signal(test, 3);
     const sennit_signal local = make_signal(test, 1);

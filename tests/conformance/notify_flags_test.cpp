@@ -207,7 +207,7 @@ RANK_TEST(notify, a_put_to_a_strict_signal_waits_for_the_reset, kAnything) {
 
 // Broken by an event that is refused at its sender, counted in another epoch than its own, or not
 // reported to its owner, and by a report of a valid event.
-RANK_TEST(notify, an_unchecked_signal_judges_events_by_the_epoch_that_comes_with_them, kAnything) {
+RANK_TEST(notify, an_unchecked_signal_judges_events_by_their_own_epoch, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED);
     std::uint64_t epoch = 0;
     each_way([&](Sends what) {
@@ -254,7 +254,7 @@ RANK_TEST(notify, an_unchecked_signal_judges_events_by_the_epoch_that_comes_with
 
 // Each call with each error. A wait for a fired signal has nothing to report. Broken by a call that
 // does not check, or reports an error twice.
-RANK_TEST(notify, wait_test_and_reset_of_an_unchecked_signal_tell_of_each_fault_once, kAnything) {
+RANK_TEST(notify, wait_test_and_reset_of_an_unchecked_signal_report_each_fault_once, kAnything) {
     OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED);
     std::uint64_t epoch = 0;
     const auto go_on = [&] {

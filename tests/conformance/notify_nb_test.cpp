@@ -144,7 +144,7 @@ RANK_TEST(notify, thousands_of_calls_are_under_way_and_both_signals_count_each, 
 
 // Broken by a get whose request completes before its data arrives, or that notifies the owner too
 // early.
-RANK_TEST(notify, gets_that_go_on_bring_their_data_and_tell_the_owner, kAnything) {
+RANK_TEST(notify, nonblocking_gets_bring_their_data_and_notify_the_owner, kAnything) {
     NotifiedRing many(test);
     for (std::size_t i = 0; i < NotifiedRing::kMessages; ++i)
         fill(const_cast<std::uint8_t *>(many.own(0, i)), many.data[i].size(),
@@ -166,7 +166,7 @@ RANK_TEST(notify, gets_that_go_on_bring_their_data_and_tell_the_owner, kAnything
 
 // Broken by data that moves although its owner is two epochs behind, by an error that is reported
 // never or twice, or by a local signal that counts a refused call.
-RANK_TEST(notify, a_call_that_goes_on_and_is_early_moves_nothing_and_says_so, kAnything) {
+RANK_TEST(notify, an_early_nonblocking_call_moves_nothing_and_reports_it, kAnything) {
     NotifiedRing many(test);
     const sennit_signal sent = make_signal(test, 1);
     std::vector<std::uint8_t> buffer(kLongest, 0xEE);

@@ -193,7 +193,7 @@ RANK_TEST(notify, a_get_of_a_thousand_runs_counts_once, kAnything) {
 
 // Broken by a check of the named place instead of the touched bytes, and by an empty message that
 // counts no event or moves data.
-RANK_TEST(notify, offsets_go_down_and_nothing_to_move_is_an_event, kAnything) {
+RANK_TEST(notify, offsets_may_decrease_and_an_empty_message_is_an_event, kAnything) {
     ShapeBlocks at(test, 1000);
     std::uint64_t words[3] = {11, 22, 33};
     const auto taken = [&](sennit_signal signal) {
@@ -312,7 +312,7 @@ RANK_TEST(notify, a_wrong_box_or_list_moves_nothing_and_counts_nothing, kAnythin
 
 // Many runs to an owner that is two epochs behind. Broken by a message of several tasks or writes
 // that arrives in part although the owner has refused it.
-RANK_TEST(notify, many_runs_that_are_early_leave_the_block_as_it_was, kAnything) {
+RANK_TEST(notify, an_early_message_of_many_runs_leaves_the_block_unchanged, kAnything) {
     const ManyRuns many(600, 24);
     ShapeBlocks at(test, many.block_bytes());
     std::vector<std::uint8_t> buffer(many.runs * many.run_bytes, 0xEE);

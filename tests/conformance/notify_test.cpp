@@ -82,7 +82,7 @@ RANK_TEST(notify, data_of_all_ranks_is_there_when_the_signal_fires, kAnything) {
 }
 
 // Broken by an event that reports a read before its end.
-RANK_TEST(notify, a_get_tells_the_owner_that_its_data_was_read, kAnything) {
+RANK_TEST(notify, a_get_notifies_the_owner_after_the_read, kAnything) {
     const std::size_t bytes = 3000;
     const sennit_gptr memory = test.allocate(bytes);
     auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
@@ -169,7 +169,7 @@ RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
 }
 
 // Broken by a check value that does not cover a byte, or a record that is not checked.
-RANK_TEST(notify, a_block_that_was_changed_or_is_of_another_job_is_refused, kAnything) {
+RANK_TEST(notify, a_changed_block_or_one_of_another_job_is_refused, kAnything) {
     const sennit_gptr memory = test.allocate(256);
     const sennit_signal signal = make_signal(test, 1);
     const sennit_gptr mine = sennit_gptr_at(memory, test.rank);
@@ -229,7 +229,7 @@ RANK_TEST(notify, a_block_that_was_changed_or_is_of_another_job_is_refused, kAny
 }
 
 // Broken by an offset that is checked against the segment, or a sum that wraps.
-RANK_TEST(notify, what_leaves_the_block_is_refused_and_empty_messages_count, kAnything) {
+RANK_TEST(notify, messages_beyond_the_block_are_refused_and_empty_ones_count, kAnything) {
     const sennit_gptr memory = test.allocate(256);
     const sennit_signal signal = make_signal(test, 3);
     const sennit_region region{sennit_gptr_at(memory, test.rank), 256};

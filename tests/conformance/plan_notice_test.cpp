@@ -33,7 +33,7 @@ void wait_and_reset(Ranks &test, sennit_signal signal) {
 
 // Broken by a plan that counts in its own epoch, by a run that waits for the owner's epoch, and by
 // surplus events that are counted in the next epoch.
-RANK_TEST(plan, a_plan_counts_in_the_epoch_that_the_owner_is_in, kAnything) {
+RANK_TEST(plan, a_plan_counts_in_the_current_epoch_of_the_owner, kAnything) {
     const PlanBlock at(test, 20000, 3, 1);
     // Each owner is in a different epoch.
     for (int i = 0; i < test.rank; ++i) {
@@ -86,7 +86,7 @@ RANK_TEST(plan, a_plan_counts_in_the_epoch_that_the_owner_is_in, kAnything) {
 
 // A plan of single words takes a short way. Broken by a short way that ignores
 // SENNIT_EPOCH_CURRENT.
-RANK_TEST(plan, words_of_a_plan_count_in_the_epoch_that_the_owner_is_in, kAnything) {
+RANK_TEST(plan, words_of_a_plan_count_in_the_current_epoch_of_the_owner, kAnything) {
     const PlanBlock at(test, 64, 2, 1);
     std::uint64_t words[2] = {0, 0};
     const sennit_plan plan = new_plan(test);
@@ -108,7 +108,7 @@ RANK_TEST(plan, words_of_a_plan_count_in_the_epoch_that_the_owner_is_in, kAnythi
 
 // Broken by an event of the block's own signal, a named signal that replaces another one, and a
 // local event that comes before the buffer is free, or never.
-RANK_TEST(plan, operations_of_a_plan_count_in_the_signals_that_they_name, kAnything) {
+RANK_TEST(plan, operations_of_a_plan_count_in_their_signals, kAnything) {
     for (const bool is_current : {false, true}) {
         const PlanBlock at(test, 20000, 1, 1);
         const sennit_signal named = make_signal(test, 3);

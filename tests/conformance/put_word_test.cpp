@@ -16,7 +16,7 @@ constexpr std::size_t kBytes[] = {0,   1,    8,    40,    41,    440,       488,
 
 // Broken by an operation that overtakes its data, is done twice or never, or by a buffer that is
 // read too late. The word is near the data, or in another segment.
-RANK_TEST(atomic, who_sees_the_word_of_a_put_sees_its_data, kAtomics) {
+RANK_TEST(atomic, the_data_of_a_put_is_visible_with_its_word, kAtomics) {
     const std::size_t half = (kRoomBytes + 63) / 64 * 64;
     const sennit_gptr memory = test.allocate(half + 64);
     const sennit_gptr apart = test.allocate(64);
@@ -57,7 +57,7 @@ RANK_TEST(atomic, who_sees_the_word_of_a_put_sees_its_data, kAtomics) {
 }
 
 // Broken by an operation that is lost or repeated when many on one word are pending.
-RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
+RANK_TEST(atomic, all_puts_with_a_word_add_to_it, kAtomics) {
     const auto size = static_cast<std::size_t>(test.size);
     const std::uint64_t rounds = test.quick ? 40 : 400;
     const sennit_gptr memory = test.allocate(64 + 512 * size * rounds);
@@ -86,7 +86,7 @@ RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
 }
 
 // Broken by a call that moves its data before it finds that the word is invalid.
-RANK_TEST(atomic, a_put_whose_word_is_wrong_moves_nothing, kAtomics) {
+RANK_TEST(atomic, a_put_with_a_wrong_word_moves_nothing, kAtomics) {
     const sennit_gptr memory = test.allocate(4096);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
     std::memset(own, 0xAA, 4096);

@@ -8,8 +8,7 @@ using namespace conformance;
 
 // Broken by memory that is freed while a producer still has a ring in it, or by a producer that
 // writes to a later queue.
-RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_ones_alone,
-          kAnything) {
+RANK_TEST(queue, a_producer_of_an_ended_queue_gets_an_error_and_touches_no_later_one, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     for (int round = 0; round < (test.quick ? 3 : 20); ++round) {
         const Made old = make_queue(test, 8, 4, 3);
@@ -56,7 +55,7 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
 }
 
 // Broken by memory of ended queues that nobody frees: a rank has 16384 segments.
-RANK_TEST(queue, what_a_queue_took_is_free_when_its_last_producer_has_gone, kOnce) {
+RANK_TEST(queue, the_memory_of_a_queue_is_freed_after_its_last_producer, kOnce) {
     if (!queues_lead_everywhere(test)) return;
     const int rounds = test.quick || test.rank != 0 ? 300 : 16500;
     std::vector<sennit_producer> own;

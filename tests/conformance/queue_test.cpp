@@ -191,7 +191,7 @@ RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
 
 // Broken by a slot that is used twice, a producer's place that is not reused, or an error that does
 // not name the queue, or whether it is full or empty.
-RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnything) {
+RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_are_reused, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const Made mine = make_queue(test, 8, 3, 2);
     const auto all = test.tell_all(mine.address);
@@ -251,7 +251,7 @@ RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnyt
 }
 
 // Broken by an address of other memory that is accepted.
-RANK_TEST(queue, an_address_that_is_none_is_refused, kAnything) {
+RANK_TEST(queue, an_invalid_address_is_refused, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(4096);
     const Made mine = make_queue(test, 8, 1, 1);
@@ -270,7 +270,7 @@ RANK_TEST(queue, an_address_that_is_none_is_refused, kAnything) {
 
 // Broken by a wait for space or an item that sleeps without end, or misses it.
 // tests/faults/wake_rank.cpp tests that a push or pop ends a sleep.
-RANK_TEST(queue, who_sleeps_for_a_place_or_an_item_gets_it, kTwoRanks | kFreeThreads) {
+RANK_TEST(queue, a_sleeper_gets_the_place_or_item_that_it_waits_for, kTwoRanks | kFreeThreads) {
     if (!queues_lead_everywhere(test)) return;
     const Made mine = make_queue(test, 8, 1, 1);
     const auto all = test.tell_all(mine.address);

@@ -159,7 +159,7 @@ RANK_TEST(region, overlapping_and_repeated_registrations_live_by_themselves, kAn
 }
 
 // Broken by a stale pointer that is used, or one that reaches the next registration in its slot.
-RANK_TEST(region, what_was_deregistered_is_refused, kAnything) {
+RANK_TEST(region, deregistered_memory_is_refused, kAnything) {
     if (!private_memory_is_reached(test)) return;
     std::vector<std::uint64_t> memory(100, 7);
     sennit_region mine = SENNIT_REGION_NULL;
@@ -193,7 +193,7 @@ RANK_TEST(region, what_was_deregistered_is_refused, kAnything) {
 }
 
 // Broken by arithmetic with a length of 0, or by a writable record of it.
-RANK_TEST(region, a_region_of_no_bytes_is_legal_and_holds_nothing, kAnything) {
+RANK_TEST(region, a_region_of_no_bytes_is_legal_and_empty, kAnything) {
     sennit_region mine = SENNIT_REGION_NULL;
     test.ok(sennit_register(nullptr, 0, 0, &mine));
     std::uint8_t byte = 0;
@@ -238,7 +238,7 @@ RANK_TEST(region, memory_in_a_segment_is_reached_through_the_segment, kAnything)
 }
 
 // Broken by an abort, or by an error that does not say whose memory it was.
-RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kTwoRanks) {
+RANK_TEST(region, unmapped_memory_is_an_error, kProcesses | kTwoRanks) {
     if (!private_memory_is_reached(test)) return;
     // The provider reports a missing page to neither side: docs/design/fabric.md.
     if (test.by_network) return;

@@ -138,7 +138,7 @@ RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything
 }
 
 // Broken by a wait that sleeps on, or a refusal that ends the signal.
-RANK_TEST(signal, a_wait_hears_of_an_event_too_many_of_the_next_epoch, kAnything) {
+RANK_TEST(signal, a_wait_reports_a_surplus_event_of_the_next_epoch, kAnything) {
     const sennit_signal mine = make_signal(test, 1);
     const auto all = test.tell_all(mine);
     const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
@@ -193,7 +193,7 @@ RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
 }
 
 // Broken by an event that is visible before its sender's earlier stores.
-RANK_TEST(signal, what_was_put_before_an_event_is_seen_after_it, kAnything) {
+RANK_TEST(signal, data_put_before_an_event_is_visible_after_it, kAnything) {
     const std::size_t words = 64;
     const sennit_gptr memory = test.allocate(8 * words * 2);
     const sennit_signal mine = make_signal(test, 1);
@@ -322,7 +322,7 @@ static std::vector<sennit_signal> signals_of_next(Ranks &test,
 }
 
 // Broken by a mark that is lost, or belongs to another signal or another set.
-RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
+RANK_TEST(signal, a_set_reports_the_fired_signals, kAnything) {
     const std::size_t count = 150;
     std::vector<sennit_signal> mine;
     sennit_waitset sets[2] = {SENNIT_WAITSET_NULL, SENNIT_WAITSET_NULL};
@@ -381,7 +381,7 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
 
 // Broken by a cookie that is cut to fewer bits, stays with a signal that has left the set, or comes
 // with another signal.
-RANK_TEST(signal, a_set_gives_back_the_cookie_that_each_signal_was_added_with, kAnything) {
+RANK_TEST(signal, a_set_gives_back_the_cookie_of_each_signal, kAnything) {
     const std::size_t count = 80;
     sennit_waitset sets[2] = {SENNIT_WAITSET_NULL, SENNIT_WAITSET_NULL};
     for (sennit_waitset &set : sets)
@@ -433,7 +433,7 @@ RANK_TEST(signal, a_set_gives_back_the_cookie_that_each_signal_was_added_with, k
 }
 
 // Broken by marks that are consumed before their epoch, or a list that keeps reset signals.
-RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnything) {
+RANK_TEST(signal, a_set_counts_early_events_and_forgets_reset_signals, kAnything) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
     test.ok(sennit_waitset_create(&set));
     const sennit_signal a = make_signal(test, 1);
@@ -550,7 +550,7 @@ RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
 
 // Broken by a reset of two threads at once that skips an epoch, or a reset that overwrites a
 // concurrent event.
-RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFreeThreads) {
+RANK_TEST(signal, one_of_several_resets_at_once_begins_the_next_epoch, kFreeThreads) {
     using Clock = std::chrono::steady_clock;
     const std::uint64_t epochs = test.quick ? 300 : 2000;
     const sennit_signal mine = make_signal(test, 2);

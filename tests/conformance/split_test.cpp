@@ -98,7 +98,7 @@ RANK_TEST(split, the_event_of_a_large_put_comes_after_both_parts, kNeeds) {
 }
 
 // Broken by an event that lets the owner write while the rail still reads.
-RANK_TEST(split, the_owner_hears_of_a_large_get_when_both_parts_are_read, kNeeds) {
+RANK_TEST(split, the_owner_is_notified_of_a_large_get_after_both_parts, kNeeds) {
     Ring ring(test);
     std::vector<std::uint8_t> got(kMost);
     for (std::uint64_t epoch = 0; epoch < (test.quick ? 8u : 40u); ++epoch) {
@@ -115,7 +115,7 @@ RANK_TEST(split, the_owner_hears_of_a_large_get_when_both_parts_are_read, kNeeds
 }
 
 // Broken by a flush that ignores the rail's part.
-RANK_TEST(split, what_a_large_put_has_brought_is_there_after_the_flush, kNeeds) {
+RANK_TEST(split, data_of_a_large_put_is_visible_after_the_flush, kNeeds) {
     const sennit_gptr segment = test.allocate(kMost + 64);
     auto *own = static_cast<std::uint8_t *>(sennit_ptr(segment));
     const sennit_gptr there = sennit_gptr_at(segment, test.next());

@@ -123,7 +123,7 @@ RANK_TEST(strided, a_destination_whose_elements_overlap_is_refused, kAnything) {
 }
 
 // Broken by arithmetic with 0 elements, or by a request that stays open.
-RANK_TEST(strided, nothing_is_legal_and_complete, kAnything) {
+RANK_TEST(strided, empty_transfers_are_legal_and_complete, kAnything) {
     const sennit_gptr segment = test.allocate(16);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());
     for (int d = 0; d < 3; ++d) {

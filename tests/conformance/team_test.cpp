@@ -382,7 +382,7 @@ RANK_TEST(team, a_strided_split_takes_every_nth_rank, kAnything) {
 }
 
 // Broken by a locality that differs from sennit_locality.
-RANK_TEST(team, a_split_by_locality_joins_who_is_near, kAnything) {
+RANK_TEST(team, a_split_by_locality_joins_near_ranks, kAnything) {
     for (int level = SENNIT_LOCALITY_SELF; level <= SENNIT_LOCALITY_NETWORK; ++level) {
         const auto wanted = static_cast<sennit_locality_level>(level);
         std::vector<int> expected;
@@ -435,7 +435,7 @@ RANK_TEST(team, a_rank_with_wrong_arguments_fails_them_all, kAnything) {
 }
 
 // Broken by ranks that each create a different team in the same call.
-RANK_TEST(team, arguments_that_must_be_alike_and_differ_are_refused, kTwoRanks) {
+RANK_TEST(team, arguments_that_differ_between_ranks_are_refused, kTwoRanks) {
     const std::vector<int> all = world_of(test);
     std::vector<int> other = all;
     std::swap(other[0], other[1]);

@@ -163,7 +163,7 @@ RANK_TEST(thread, a_request_may_be_waited_for_in_another_thread, kFreeThreads) {
 }
 
 // Broken by threads that must attach although the process has only one rank.
-RANK_TEST(thread, the_threads_of_a_process_with_one_rank_find_it, kFreeThreads) {
+RANK_TEST(thread, threads_of_a_process_with_one_rank_belong_to_it, kFreeThreads) {
     if (test.one_process && test.size > 1) return;
     int rank = -2;
     int size = -2;
@@ -177,7 +177,7 @@ RANK_TEST(thread, the_threads_of_a_process_with_one_rank_find_it, kFreeThreads) 
 }
 
 // Broken by a thread that belongs to a rank without attaching, or after it has detached.
-RANK_TEST(thread, a_thread_beside_several_ranks_is_none_until_it_attaches,
+RANK_TEST(thread, a_thread_beside_several_ranks_has_no_rank_until_it_attaches,
           kThreads | kTwoRanks | kFreeThreads) {
     const sennit_gptr segment = test.allocate(64);
     test.barrier();
@@ -210,7 +210,7 @@ RANK_TEST(thread, a_thread_beside_several_ranks_is_none_until_it_attaches,
 }
 
 // Broken by threads of a finished rank that become threads of a remaining one.
-RANK_TEST(thread, a_rank_that_left_is_no_rank_although_others_stay,
+RANK_TEST(thread, threads_of_a_rank_that_left_have_no_rank,
           kThreads | kTwoRanks | kNoWorld | kFreeThreads) {
     test.start();
     test.barrier();

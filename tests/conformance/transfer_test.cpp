@@ -379,7 +379,7 @@ RANK_TEST(transfer, all_ranks_put_to_all_ranks_at_once, kAnything) {
 }
 
 // Broken by a flush that returns while data is on its way: only a third rank can see that.
-RANK_TEST(transfer, what_a_flush_has_completed_is_seen_by_a_third_rank, kTwoRanks | kAtomics) {
+RANK_TEST(transfer, flushed_data_is_visible_to_a_third_rank, kTwoRanks | kAtomics) {
     const int rounds = test.quick ? 20 : 100;
     const int third = (test.size - 1) % test.size;
     const std::size_t bytes = 5000;

@@ -379,7 +379,7 @@ RANK_TEST(unr, an_event_before_the_reset_is_reported_by_it, kAnything) {
 }
 
 // Broken by a pool that reports a signal twice, reports another one, or does not reset it.
-RANK_TEST(unr, a_pool_tells_which_signal_has_its_events_and_resets_it, kAnything) {
+RANK_TEST(unr, a_pool_reports_the_fired_signal_and_resets_it, kAnything) {
     Unr it(test, 1, false);
     unr_sig_h signals[kParts];
     std::vector<std::vector<unr_sig_h>> all(kParts);

@@ -38,7 +38,7 @@ struct Received {
     }
 };
 
-void an_exchange_that_is_tested_goes_on() {
+void a_tested_exchange_makes_progress() {
     const auto all = static_cast<std::size_t>(size);
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
     const int periods[1] = {1}, ones[2] = {1, 1}, two_places[2] = {0, 1};
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
     use_nodes(argc, argv);
     if (argc > 1) (void)setenv("SENNIT_PROGRESS", "off", 1);
     ok(sennit_init_mpi(kWorld, nullptr));
-    an_exchange_that_is_tested_goes_on();
+    a_tested_exchange_makes_progress();
     ok(sennit_finalize());
     MPI_Finalize();
     return 0;
