@@ -100,7 +100,7 @@ void check(std::uint8_t operation, std::size_t first, std::size_t count, std::mt
 
 // Broken by a container that reaches beyond the array, an operator at the wrong width, or a
 // compiler that mixes up the elements of a container (GCC 12 did, for one form of the source).
-TYPED_TEST(Elements, every_operator_does_what_plain_arithmetic_does) {
+TYPED_TEST(Elements, every_operator_agrees_with_plain_arithmetic) {
     std::mt19937_64 random(7);
     for (std::uint8_t operation = SENNIT_SUM; operation <= SENNIT_NO_OP; ++operation) {
         if (!op::operator_fits(operation, type_of<TypeParam>())) continue;
@@ -111,7 +111,7 @@ TYPED_TEST(Elements, every_operator_does_what_plain_arithmetic_does) {
     }
 }
 
-TEST(elements, operators_fit_the_types_that_have_them) {
+TEST(elements, operators_fit_only_the_right_types) {
     for (int type = 0; type <= SENNIT_TYPE_END; ++type) {
         const bool is_type = type >= SENNIT_INT8 && type <= SENNIT_DOUBLE;
         const bool is_float = type == SENNIT_FLOAT || type == SENNIT_DOUBLE;

@@ -45,7 +45,7 @@ TEST_F(EngineTest, each_part_of_the_state_is_checked) {
     expect_sound();
 }
 
-TEST(invariant, its_condition_is_evaluated_only_in_builds_that_check) {
+TEST(invariant, conditions_are_evaluated_only_in_builds_that_check) {
     int looks = 0;
     SENNIT_INVARIANT(++looks > 0);
     EXPECT_EQ(looks, kChecksInvariants ? 1 : 0);

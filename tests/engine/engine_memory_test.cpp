@@ -24,7 +24,7 @@ void limit_memory(std::size_t more) {
     if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(91);
 }
 
-TEST_F(EngineTest, without_memory_starting_fails_with_nomem_and_what_was_started_completes) {
+TEST_F(EngineTest, a_start_without_memory_fails_and_earlier_operations_complete) {
     start();
     fake.room = 0;
     fake.seen.reserve(2'000'000);

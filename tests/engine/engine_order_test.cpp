@@ -37,7 +37,7 @@ TEST_F(EngineTest, flush_of_all_reports_one_error_and_a_timeout_keeps_it) {
     EXPECT_EQ(op::engine_flush(rank(), kAnyPeer, Deadline::after(kShort)), SENNIT_OK);
 }
 
-TEST_F(EngineTest, the_error_of_a_request_is_not_flushs_to_report) {
+TEST_F(EngineTest, flush_does_not_report_the_error_of_a_request) {
     start();
     const sennit_request request = put_nb(1, 0, 8);
     fake.complete_later(fake.held[0], SENNIT_ERR_OS);
@@ -109,7 +109,7 @@ TEST_F(EngineTest, a_fence_holds_the_next_put_back_until_earlier_ones_have_arriv
 // So many pieces that it does not hold up operations started after it.
 constexpr std::size_t kBulkBytes = 20 * 64;
 
-TEST_F(EngineTest, a_long_put_has_few_pieces_out_and_lets_others_pass) {
+TEST_F(EngineTest, a_long_put_has_few_pieces_under_way_and_lets_others_pass) {
     fake.fake.max_piece_bytes = 64;
     start();
     EXPECT_EQ(put_nbi(1, 1024, kBulkBytes), SENNIT_OK);
@@ -132,7 +132,7 @@ TEST_F(EngineTest, a_long_put_has_few_pieces_out_and_lets_others_pass) {
     expect_sound();
 }
 
-TEST_F(EngineTest, a_transport_sets_how_many_bytes_of_a_long_put_are_out) {
+TEST_F(EngineTest, a_transport_limits_the_bytes_of_a_long_put_under_way) {
     fake.fake.max_piece_bytes = 64;
     fake.fake.bulk_bytes = 128;
     start();
@@ -145,7 +145,7 @@ TEST_F(EngineTest, a_transport_sets_how_many_bytes_of_a_long_put_are_out) {
     expect_sound();
 }
 
-TEST_F(EngineTest, a_fence_waits_for_long_puts_and_holds_them_back) {
+TEST_F(EngineTest, a_fence_waits_for_earlier_long_puts_and_delays_later_ones) {
     fake.fake.max_piece_bytes = 64;
     start();
     EXPECT_EQ(put_nbi(1, 1024, kBulkBytes), SENNIT_OK);
@@ -207,7 +207,7 @@ TEST_F(EngineTest, long_puts_go_in_order_where_one_rail_keeps_it) {
     EXPECT_EQ(fake.seen.size(), 21u);
 }
 
-TEST_F(EngineTest, a_fence_also_waits_for_a_put_that_is_repeated) {
+TEST_F(EngineTest, a_fence_also_waits_for_a_repeated_put) {
     fake.fake.rails = 2;
     start();
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
@@ -261,7 +261,7 @@ TEST_F(EngineTest, a_blocking_operation_that_times_out_goes_on_and_flush_waits_f
     expect_sound();
 }
 
-TEST_F(EngineTest, operations_to_a_rank_that_is_gone_fail_and_what_is_queued_for_it_too) {
+TEST_F(EngineTest, new_and_queued_operations_to_a_lost_rank_fail) {
     start();
     fake.room = 1;
     const sennit_request held = put_nb(1, 0, 4096);
@@ -322,7 +322,7 @@ TEST_F(EngineTest, no_call_ends_with_peer_lost_before_the_transport_has_given_ba
     fake.in_progress = nullptr;  // its captured variables end here
 }
 
-TEST_F(EngineTest, the_end_completes_what_is_open) {
+TEST_F(EngineTest, the_end_of_the_engine_completes_open_operations) {
     start();
     fake.room = 3;
     EXPECT_EQ(put_nbi(1, 0, 20 * 1024), SENNIT_OK);
@@ -333,7 +333,7 @@ TEST_F(EngineTest, the_end_completes_what_is_open) {
     EXPECT_EQ(std::memcmp(fake.memory.data(), source(), 20 * 1024), 0);
 }
 
-TEST_F(EngineTest, the_end_with_a_silent_transport_is_bounded_and_close_may_complete_later) {
+TEST_F(EngineTest, the_end_of_the_engine_is_bounded_with_a_silent_transport) {
     start();
     fake.room = 3;
     EXPECT_EQ(put_nbi(1, 0, 20 * 1024), SENNIT_OK);
@@ -408,7 +408,7 @@ class ManyPeers : public EngineTest {
 };
 
 // Broken by a query of a peer that creates its queue.
-TEST_F(ManyPeers, a_peer_has_a_queue_once_it_is_used_and_not_before) {
+TEST_F(ManyPeers, a_peer_gets_its_queue_at_its_first_use) {
     std::vector<std::uint64_t> numbers(kMany, 1);
     sennit_status status = SENNIT_ERR_OS;
     EXPECT_EQ(op::engine_event_bits(rank(), 4321), 64u);
@@ -446,7 +446,7 @@ std::uint64_t count_calls(Rank &, const op::ArrivedEvent &arrived) {
 
 // Broken by a check of the region before the history: the owner may end the region after the event
 // while its answer is lost.
-TEST_F(ManyPeers, an_event_that_comes_again_has_its_answer_also_when_its_region_has_ended) {
+TEST_F(ManyPeers, a_repeated_event_gets_its_answer_after_its_region_has_ended) {
     static constexpr op::EventHandlers kHandlers{nullptr, count_calls};
     op::engine_take_events(rank(), &kHandlers);
     struct {
@@ -526,7 +526,7 @@ TEST_F(ManyPeers, runs_that_leave_the_memory_or_do_not_add_up_are_refused) {
 }
 
 // Broken by a flush or a fence that misses a peer, or asks about an unused one.
-TEST_F(ManyPeers, a_flush_of_all_is_one_of_those_that_are_used) {
+TEST_F(ManyPeers, a_flush_of_all_peers_covers_the_used_ones) {
     std::vector<std::uint64_t> numbers(kMany);
     sennit_status status = SENNIT_OK;
     EXPECT_EQ(put_nbi(4999, 0, 8), SENNIT_OK);

@@ -45,7 +45,7 @@ TEST_F(EngineTest, an_operation_that_completes_inside_submit_gives_the_null_requ
     expect_sound();
 }
 
-TEST_F(EngineTest, again_keeps_operations_to_a_peer_in_the_order_of_starting) {
+TEST_F(EngineTest, a_full_transport_keeps_operations_to_a_peer_in_order) {
     start();
     fake.room = 2;
     std::vector<sennit_request> requests;
@@ -120,7 +120,7 @@ TEST_F(EngineTest, a_refused_first_piece_fails_the_call_and_leaves_nothing_behin
     expect_sound();
 }
 
-TEST_F(EngineTest, an_error_of_a_later_piece_is_the_requests_and_the_rest_is_dropped) {
+TEST_F(EngineTest, an_error_of_a_later_piece_fails_the_request_and_drops_the_rest) {
     start();
     fake.room = 1;
     const sennit_request request = put_nb(1, 0, 10 * 1024);
@@ -274,7 +274,7 @@ TEST_F(EngineTest, large_operations_use_all_rails) {
     EXPECT_TRUE(is_done(request));
 }
 
-TEST_F(EngineTest, a_handle_is_good_once_and_a_made_up_one_never) {
+TEST_F(EngineTest, a_handle_is_valid_once_and_an_invented_one_never) {
     start();
     const sennit_request first = put_nb(1, 0, 8);
     fake.complete_in_progress = true;

@@ -63,7 +63,7 @@ class PartsTest : public EngineTest {
 
 constexpr auto parts_word = op::EventTask::parts_word;
 
-TEST(PartsWord, says_how_many_tasks_and_which_message) {
+TEST(PartsWord, the_word_has_the_number_of_tasks_and_the_message) {
     for (const std::uint32_t parts : {2u, 3u, 1u << 20})
         for (const std::uint32_t message : {0u, 1u, 4095u}) {
             EXPECT_EQ(op::EventTask::parts_in(parts_word(message, parts)), parts);
@@ -92,7 +92,7 @@ TEST_F(PartsTest, a_message_counts_once_with_the_last_of_its_tasks_in_any_order)
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_F(PartsTest, as_many_messages_as_a_window_has_tasks_are_told_apart_and_so_are_senders) {
+TEST_F(PartsTest, all_messages_of_a_window_and_all_senders_are_distinguished) {
     listen();
     // The second task of each message arrives after the first tasks of all.
     for (const int from : {1, 2})
@@ -105,7 +105,7 @@ TEST_F(PartsTest, as_many_messages_as_a_window_has_tasks_are_told_apart_and_so_a
     EXPECT_EQ(told.words.size(), 2u * op::kTaskWindow);
 }
 
-TEST_F(PartsTest, one_that_has_failed_is_no_part_of_a_later_one_and_a_refused_task_none_at_all) {
+TEST_F(PartsTest, failed_messages_and_refused_tasks_are_no_part_of_later_messages) {
     listen();
     // Its other task never arrives, and all messages after it are complete.
     EXPECT_EQ(arrive(1, parts_word(0, 2)), SENNIT_OK);
@@ -152,7 +152,7 @@ class SenderTest : public PartsTest {
     }
 };
 
-TEST_F(SenderTest, all_tasks_of_a_message_have_one_word_and_those_of_the_next_another) {
+TEST_F(SenderTest, all_tasks_of_a_message_have_the_same_word) {
     start();
     put();
     const std::size_t parts = fake.held.size();
@@ -172,7 +172,7 @@ TEST_F(SenderTest, all_tasks_of_a_message_have_one_word_and_those_of_the_next_an
 
 // Broken by a payload outside the transport's memory, by one that is given back during its
 // operation, or never, and by a put with room for only a part of its payloads.
-TEST_F(SenderTest, payloads_lie_in_the_rooms_of_a_transport_that_has_them) {
+TEST_F(SenderTest, payloads_lie_in_the_rooms_of_the_transport) {
     fake.rooms = 5;
     start();
     put();

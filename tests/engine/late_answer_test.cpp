@@ -19,7 +19,7 @@ using LateAnswerTest = EngineTest;
 
 constexpr std::size_t kSizes[] = {8, 160, 5000};  // in the record, beside it, in many pieces
 
-TEST_F(LateAnswerTest, a_kept_get_writes_to_its_caller_only_while_the_call_lasts) {
+TEST_F(LateAnswerTest, a_timed_out_get_writes_to_no_caller_after_the_call) {
     start();
     for (const std::size_t bytes : kSizes) {
         std::memcpy(fake.memory.data(), source(), bytes);
@@ -52,7 +52,7 @@ TEST_F(LateAnswerTest, a_kept_get_writes_to_its_caller_only_while_the_call_lasts
     }
 }
 
-TEST_F(LateAnswerTest, a_kept_put_moves_what_its_caller_had_although_it_is_read_later) {
+TEST_F(LateAnswerTest, a_timed_out_put_moves_the_bytes_from_the_time_of_the_call) {
     start();
     for (const std::size_t bytes : kSizes) {
         std::vector<std::byte> from(source(), source() + bytes);
@@ -72,7 +72,7 @@ TEST_F(LateAnswerTest, a_kept_put_moves_what_its_caller_had_although_it_is_read_
     }
 }
 
-TEST_F(LateAnswerTest, a_kept_task_answers_into_memory_of_its_own) {
+TEST_F(LateAnswerTest, a_timed_out_task_answers_into_its_own_memory) {
     fake.fake.task_bytes = transport::kMostTaskBytes;
     start();
     std::uint64_t operand = 5;
@@ -107,7 +107,7 @@ TEST_F(LateAnswerTest, a_kept_task_answers_into_memory_of_its_own) {
     expect_sound();
 }
 
-TEST_F(LateAnswerTest, a_request_that_is_given_up_frees_itself_and_writes_nothing) {
+TEST_F(LateAnswerTest, an_abandoned_request_frees_itself_and_writes_nothing) {
     start();
     std::uint64_t into[2] = {77, 77};
     sennit_request requests[2] = {};
@@ -135,7 +135,7 @@ TEST_F(LateAnswerTest, a_request_that_is_given_up_frees_itself_and_writes_nothin
 }
 
 // Broken by a library whose own abandoned puts fail the program's next flush.
-TEST_F(LateAnswerTest, what_the_library_gives_up_is_none_of_the_programs) {
+TEST_F(LateAnswerTest, puts_abandoned_by_the_library_fail_no_flush_of_the_program) {
     start();
     std::uint64_t from = 77;
     const auto give_up = [&](op::Abandoned kind) {
@@ -217,14 +217,14 @@ void expect_stack_left_alone(const char *name,
     EXPECT_EQ(job.fault, "");
 }
 
-TEST(late_answers, an_event_that_was_added_in_vain_leaves_the_stack_alone) {
+TEST(late_answers, a_timed_out_event_does_not_touch_the_stack_later) {
     // The sender does not know whether the owner accepts this epoch, so it waits for the answer.
     expect_stack_left_alone("signal_add", [](sennit_signal signal, sennit_lock) {
         return sennit_signal_notify(signal, 2);
     });
 }
 
-TEST(late_answers, a_lock_that_was_asked_for_in_vain_leaves_the_stack_alone) {
+TEST(late_answers, a_timed_out_acquire_does_not_touch_the_stack_later) {
     expect_stack_left_alone("lock_acquire", [](sennit_signal, sennit_lock lock) {
         return sennit_lock_acquire(lock, kLong);
     });
@@ -233,7 +233,7 @@ TEST(late_answers, a_lock_that_was_asked_for_in_vain_leaves_the_stack_alone) {
 // A call that times out makes progress for an open collective call, which then gets the other
 // rank's post. The delay is long, so that no get is complete at its first checks; the limit is
 // short only for this call, so that a slow machine has time for the delayed steps.
-TEST(late_answers, a_call_whose_time_is_over_does_not_end_a_collective_call) {
+TEST(late_answers, a_timed_out_call_does_not_end_a_collective_call) {
     Job job(2, "sim:delay=2000");
     std::atomic<bool> has_posted{false};
     std::atomic<bool> is_over{false};

@@ -124,7 +124,7 @@ void expect_one_was_told(const Job &job, const Scene &scene, const std::string &
     ASSERT_EQ(scene.entered, kRanks - 1) << which;
 }
 
-TEST(lock_end, a_holder_that_is_killed_frees_the_lock_for_the_next_who_is_told) {
+TEST(lock_end, the_next_rank_gets_the_lock_of_a_killed_holder_with_owner_died) {
     for (int seed = 1; seed <= 24; ++seed) {
         Job job(kRanks, network(seed, seed % 4 != 0));
         Scene scene;
@@ -150,7 +150,7 @@ TEST(lock_end, a_holder_that_is_killed_frees_the_lock_for_the_next_who_is_told) 
     }
 }
 
-TEST(lock_end, a_holder_that_finalizes_frees_the_lock_for_the_next_who_is_told) {
+TEST(lock_end, the_next_rank_gets_the_lock_of_a_finalized_holder_with_owner_died) {
     for (const std::string &path : all_paths()) {
         Job job(kRanks, path);
         Scene scene;
@@ -184,7 +184,7 @@ void expect_lost(const OneRank &one, std::atomic<int> &lost) {
     one.wait_for(other_of(one.rank, 0), [&] { return one.scene.through == kRanks - 1; });
 }
 
-TEST(lock_end, without_the_rank_that_keeps_it_every_call_of_a_lock_is_peer_lost) {
+TEST(lock_end, every_call_of_a_lock_is_peer_lost_after_its_keeper_died) {
     for (int seed = 1; seed <= 12; ++seed) {
         Job job(kRanks, network(seed, seed % 4 != 0));
         Scene scene;
@@ -207,7 +207,7 @@ TEST(lock_end, without_the_rank_that_keeps_it_every_call_of_a_lock_is_peer_lost)
     }
 }
 
-TEST(lock_end, once_its_keeper_has_left_every_call_of_a_lock_is_peer_lost) {
+TEST(lock_end, every_call_of_a_lock_is_peer_lost_after_its_keeper_left) {
     for (const std::string &path : all_paths()) {
         Job job(kRanks, path);
         Scene scene;

@@ -56,7 +56,7 @@ void expect_as_copied(const op::Layout &layout, std::size_t room, Draw &draw) {
     EXPECT_TRUE(found == wanted);
 }
 
-TEST(packed, boxes_arrive_as_they_are_copied) {
+TEST(packed, packed_boxes_arrive_as_by_a_copy) {
     Draw draw{std::mt19937_64(1)};
     for (int i = 0; i < 300; ++i) {
         sennit_box box{};
@@ -76,7 +76,7 @@ TEST(packed, boxes_arrive_as_they_are_copied) {
     }
 }
 
-TEST(packed, lists_arrive_as_they_are_copied_and_long_runs_are_cut) {
+TEST(packed, packed_lists_arrive_as_by_a_copy_and_long_runs_are_cut) {
     Draw draw{std::mt19937_64(2)};
     for (int i = 0; i < 300; ++i) {
         std::vector<sennit_piece> list(draw.between(1, 60));
@@ -96,7 +96,7 @@ TEST(packed, lists_arrive_as_they_are_copied_and_long_runs_are_cut) {
     }
 }
 
-TEST(packed, what_no_payload_holds_takes_no_tasks) {
+TEST(packed, layouts_that_do_not_fit_a_payload_take_no_tasks) {
     op::Layout layout;
     const sennit_box line = sennit_box_line(8, 2, 16, 8);
     ASSERT_EQ(op::layout_of_box(line, op::Direction::put, &layout), SENNIT_OK);
@@ -112,7 +112,7 @@ TEST(packed, what_no_payload_holds_takes_no_tasks) {
     EXPECT_EQ(op::packed_size(layout, 8193).tasks, 2u);
 }
 
-TEST(packed, pieces_are_counted_as_they_are_cut) {
+TEST(packed, the_count_of_pieces_matches_the_cuts) {
     op::Layout layout;
     const sennit_piece list[] = {{0, 0, 100}, {200, 0, 0}, {300, 0, 64}, {400, 0, 65}};
     ASSERT_EQ(op::layout_of_list(list, 4, &layout), SENNIT_OK);

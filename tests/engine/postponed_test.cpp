@@ -26,7 +26,7 @@ class PostponedTest : public EngineTest {
     op::PeerQueue &queue() { return rank().engine->queues[1]; }
 };
 
-TEST_F(PostponedTest, a_wait_for_an_arrival_leaves_them_to_the_next_poll) {
+TEST_F(PostponedTest, postponed_completions_are_left_to_the_next_poll) {
     start();
     post_event();
     fake.complete_later(fake.held[0], SENNIT_OK);
@@ -69,7 +69,7 @@ TEST_F(PostponedTest, one_test_of_a_flush_finds_the_last_completion) {
     expect_sound();
 }
 
-TEST_F(PostponedTest, a_flush_takes_them_without_asking_the_peer) {
+TEST_F(PostponedTest, a_flush_takes_postponed_completions_without_asking_the_peer) {
     start();
     post_event();
     fake.complete_later(fake.held[0], SENNIT_OK);

@@ -51,7 +51,7 @@ double rate_over(const std::vector<double> &rails, std::uint64_t bytes) {
     return static_cast<double>(bytes * (kOperations - kNotCounted)) / static_cast<double>(counted);
 }
 
-TEST(rail_load, rails_get_parts_in_proportion_to_what_they_do) {
+TEST(rail_load, rails_get_parts_in_proportion_to_their_rates) {
     constexpr std::uint64_t kBytes = 16 << 20;
     EXPECT_GT(rate_over({1, 1}, kBytes), 1.99);
     EXPECT_GT(rate_over({1, 3}, kBytes), 0.95 * 4);
@@ -106,7 +106,7 @@ class Shared {
 
 // Broken by parts that follow the momentary load by others: it will have changed at the next
 // operation.
-TEST(rail_load, equal_rails_stay_equal_where_others_use_one_of_them_now_and_then) {
+TEST(rail_load, equal_rails_stay_equal_with_occasional_other_traffic) {
     constexpr double kKinds[][2] = {{1, 1}, {0.5, 1}, {1, 0.5}, {0.5, 1}, {0.5, 0.5}};
     Shared shared;
     std::mt19937 draws(1);
@@ -116,7 +116,7 @@ TEST(rail_load, equal_rails_stay_equal_where_others_use_one_of_them_now_and_then
     EXPECT_GT(evenly, 950);
 }
 
-TEST(rail_load, a_rail_that_has_become_slower_for_good_soon_gets_less) {
+TEST(rail_load, a_rail_that_stays_slower_soon_gets_less) {
     Shared shared;
     for (int i = 0; i < 20; ++i)
         EXPECT_TRUE(shared.is_divided_evenly({1, 1}));
@@ -127,7 +127,7 @@ TEST(rail_load, a_rail_that_has_become_slower_for_good_soon_gets_less) {
 }
 
 // Broken by a rail that looked slow once and is never tried again.
-TEST(rail_load, a_rail_that_had_nothing_to_do_while_others_had_is_tried_again) {
+TEST(rail_load, a_rail_that_was_idle_for_long_is_tried_again) {
     op::RailLoad loads[2];
     loads[0].rate = 1;
     loads[0].since_ns = 10'000'000'000;
@@ -141,7 +141,7 @@ TEST(rail_load, a_rail_that_had_nothing_to_do_while_others_had_is_tried_again) {
 }
 
 // Broken by a rate that includes a rail's idle time.
-TEST(rail_load, a_rail_is_not_slow_because_it_had_nothing_to_do) {
+TEST(rail_load, an_idle_rail_does_not_count_as_slow) {
     op::RailLoad load;
     for (std::int64_t now = 1; now < 100; ++now) {
         op::note_submitted(load, 1 << 20, now * 1'000'000'000);

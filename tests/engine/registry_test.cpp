@@ -21,7 +21,7 @@ namespace sennit::test {
 namespace {
 
 // Broken by a reason that blames SENNIT_PATHS, which is not set.
-TEST(registry, a_path_that_is_not_taken_by_default_says_how_to_take_it) {
+TEST(registry, a_path_not_taken_by_default_has_a_hint_how_to_take_it) {
     Job job(2, "");
     job.run([&](int rank) {
         char text[200] = "";
@@ -58,7 +58,7 @@ TEST(registry, a_path_that_is_named_twice_is_refused) {
 }
 
 // Broken by a copied transport that still has its model's name and number.
-TEST(registry, a_table_and_traits_with_different_paths_are_found) {
+TEST(registry, different_paths_in_a_table_and_in_traits_are_found) {
     if constexpr (kChecksInvariants) {
         EXPECT_DEATH(
             {

@@ -141,7 +141,7 @@ void expect_same(const Noting &noting) {
     EXPECT_EQ(std::memcmp(&task, &other.task, sizeof task), 0);
 }
 
-TEST(short_event, its_task_is_that_of_the_general_way) {
+TEST(short_event, it_is_the_same_task_as_by_the_general_way) {
     run([](Sender &sender, Noting &noting) {
         for (const bool has_rooms : {false, true}) {
             noting.has_rooms = has_rooms;
@@ -161,7 +161,7 @@ TEST(short_event, its_task_is_that_of_the_general_way) {
     });
 }
 
-TEST(short_event, several_messages_and_the_current_epoch_go_in_it_too) {
+TEST(short_event, it_carries_several_messages_and_the_current_epoch_too) {
     run([](Sender &sender, Noting &noting) {
         for (const signal::Messages messages :
              {signal::Messages{0, 3}, signal::Messages{SENNIT_EPOCH_CURRENT, 2}}) {
@@ -175,7 +175,7 @@ TEST(short_event, several_messages_and_the_current_epoch_go_in_it_too) {
 
 // A plan of one put whose data fits in its message: once by the short way, and once after a fence
 // by the other way.
-TEST(short_event, it_is_the_message_of_a_plan) {
+TEST(short_event, it_carries_the_message_of_a_plan) {
     run([](Sender &sender, Noting &noting) {
         const Pair &pair = sender.pair;
         sennit_plan plan = SENNIT_PLAN_NULL;
@@ -225,7 +225,7 @@ TEST(short_event, it_does_not_overtake_a_put_before_a_fence) {
     });
 }
 
-TEST(short_event, data_that_may_not_go_with_its_event_goes_otherwise) {
+TEST(short_event, data_above_the_eager_limit_goes_by_the_general_way) {
     run([](Sender &sender, Noting &) {
         op::MessagePath &path = sender.rank.engine->paths[0];
         const std::uint64_t before = std::exchange(path.eager_bytes, 8);
@@ -235,7 +235,7 @@ TEST(short_event, data_that_may_not_go_with_its_event_goes_otherwise) {
     });
 }
 
-TEST(short_event, a_window_has_no_more_of_them_than_of_other_tasks) {
+TEST(short_event, a_window_limits_short_events_as_other_tasks) {
     run([](Sender &sender, Noting &) {
         for (unsigned i = 0; i < op::kTaskWindow; ++i)
             EXPECT_TRUE(sender.post_short()) << i;
@@ -247,7 +247,7 @@ TEST(short_event, a_window_has_no_more_of_them_than_of_other_tasks) {
     });
 }
 
-TEST(short_event, it_is_sent_only_to_memory_of_the_segment_that_was_attached) {
+TEST(short_event, it_is_sent_only_within_the_attached_segment) {
     run([](Sender &sender, Noting &) {
         EXPECT_FALSE(sender.post_short(8, 16, 1));
         EXPECT_FALSE(sender.post_short(8, kBytes - 7));
@@ -256,7 +256,7 @@ TEST(short_event, it_is_sent_only_to_memory_of_the_segment_that_was_attached) {
     });
 }
 
-TEST(short_event, a_task_that_is_refused_leaves_nothing_behind) {
+TEST(short_event, a_refused_task_leaves_nothing_behind) {
     run([](Sender &sender, Noting &noting) {
         using transport::Submit;
         for (const Submit answer : {Submit::again, Submit::failed}) {

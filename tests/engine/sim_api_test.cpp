@@ -71,7 +71,7 @@ TEST(sim_api, a_barrier_with_a_request_returns_while_a_put_is_under_way) {
     EXPECT_LT(steps, 1000u);
 }
 
-TEST(sim_api, an_allocation_of_one_rank_is_reached_by_who_gets_the_pointer) {
+TEST(sim_api, a_local_allocation_is_reached_by_its_pointer) {
     for (int seed = 1; seed <= 20; ++seed) {
         Job job(3, "sim:lockstep=1+order=0+seed=" + std::to_string(seed));
         sennit_gptr shared = SENNIT_GPTR_NULL;
@@ -492,7 +492,7 @@ TEST(sim_api, lockstep_ends_with_a_message_when_a_rank_blocks_elsewhere) {
 }
 
 // Broken by a test that waits: rank 1 makes no progress before rank 0 has made all its tests.
-TEST(sim_api, a_test_of_what_only_a_sleeping_rank_can_do_says_not_done_at_once) {
+TEST(sim_api, a_test_does_not_wait_for_a_sleeping_rank) {
     Job job(2, "sim:rails=2");
     std::atomic<bool> ready{false};
     std::atomic<bool> tested{false};
@@ -567,7 +567,7 @@ TEST(sim_api, many_threads_of_each_rank_communicate_at_once) {
     EXPECT_EQ(job.fault, "");
 }
 
-TEST(sim_api, ranks_that_ask_for_different_networks_are_told) {
+TEST(sim_api, ranks_with_different_networks_get_an_error) {
     std::vector<sennit_bootstrap> bootstraps(2);
     ASSERT_EQ(sennit_bootstrap_inproc_create(2, bootstraps.data()), SENNIT_OK);
     std::atomic<int> told{0};

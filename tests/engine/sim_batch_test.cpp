@@ -59,7 +59,7 @@ std::uint64_t steps_of_messages(bool in_a_batch, bool with_signals) {
     return steps;
 }
 
-TEST(sim_batch, a_batch_takes_as_many_trips_as_few_messages) {
+TEST(sim_batch, a_batch_takes_far_fewer_trips_than_its_messages) {
     for (const bool with_signals : {true, false}) {
         const std::uint64_t one_by_one = steps_of_messages(false, with_signals);
         const std::uint64_t together = steps_of_messages(true, with_signals);
@@ -176,13 +176,13 @@ void end_batch_in_time(int bits) {
     EXPECT_EQ(job.fault, "") << bits << " bits";
 }
 
-TEST(sim_batch, a_batch_whose_time_is_over_goes_on_with_the_parts_that_are_not) {
+TEST(sim_batch, a_timed_out_batch_goes_on_with_its_unfinished_parts) {
     end_batch_in_time(0);
     end_batch_in_time(64);
 }
 
 // One of two owners dies: the status of the other one's parts is correct.
-TEST(sim_batch, when_an_owner_dies_each_part_says_whether_it_is_done) {
+TEST(sim_batch, each_part_has_its_own_status_after_the_death_of_an_owner) {
     std::uint64_t behind = 0;  // done parts after a failed one
     for (int seed = 1; seed <= 12; ++seed) {
         Job job(3, "sim:lockstep=1+order=0+delay=40+events=0+seed=" + std::to_string(seed));

@@ -27,7 +27,7 @@ std::uint64_t events_of_message(const std::string &settings, std::size_t bytes) 
     return job.counters.events;
 }
 
-TEST(sim_levels, a_message_has_as_many_events_as_pieces_and_no_more_than_the_bits_tell_apart) {
+TEST(sim_levels, a_message_has_an_event_for_each_piece_within_the_limit_of_its_bits) {
     EXPECT_EQ(events_of_message("events=64+rails=4+max_piece=512", 0), 0u);    // a task brings it
     EXPECT_EQ(events_of_message("events=64+rails=4+max_piece=512", 488), 0u);  // this, too
     EXPECT_EQ(events_of_message("events=64+rails=4+max_piece=512", 489), 1u);
@@ -76,14 +76,14 @@ std::uint64_t events_of_signals(int bits, int signals) {
     return job.counters.events;
 }
 
-TEST(sim_levels, signals_that_no_index_is_left_for_are_counted_by_tasks_alone) {
+TEST(sim_levels, signals_without_a_free_index_are_counted_by_tasks_only) {
     EXPECT_EQ(events_of_signals(8, 31), 31u);
     EXPECT_EQ(events_of_signals(8, 40), 31u);
     EXPECT_EQ(events_of_signals(16, 40), 40u);
 }
 
 // Broken by indices that stay with senders that no longer use them.
-TEST(sim_levels, who_detaches_its_block_leaves_its_index_to_others) {
+TEST(sim_levels, detaching_a_block_frees_its_index) {
     Job job(2, "sim:lockstep=1+events=8");
     job.run([&](int rank) {
         const Pair pair(job, rank, 1);
@@ -147,7 +147,7 @@ std::uint64_t events_of_phases(int phases) {
 }
 
 // Broken by indices that are never reused.
-TEST(sim_levels, indices_of_signals_that_are_not_used_any_more_come_back) {
+TEST(sim_levels, indices_of_unused_signals_are_reused) {
     const std::uint64_t of_few = events_of_phases(20);
     EXPECT_GT(of_few, 400u);
     EXPECT_GT(events_of_phases(200), 9 * of_few);
@@ -219,7 +219,7 @@ void overwrite_before_reset(const Overwriting &how) {
     EXPECT_EQ(job.fault, "") << how.parts << " parts, has_task " << how.has_task;
 }
 
-TEST(sim_levels, a_reset_tells_of_an_event_that_came_before_it_and_was_not_read) {
+TEST(sim_levels, a_reset_reports_an_earlier_event_that_was_not_read) {
     constexpr unsigned kFree = SENNIT_SIGNAL_STRICT | SENNIT_SIGNAL_UNCHECKED;
     for (const bool has_task : {false, true}) {
         for (const std::size_t parts : {1, 2}) {
@@ -230,7 +230,7 @@ TEST(sim_levels, a_reset_tells_of_an_event_that_came_before_it_and_was_not_read)
     }
 }
 
-TEST(sim_levels, layouts_keep_what_they_have_room_for) {
+TEST(sim_levels, layouts_keep_all_values_that_fit) {
     using namespace signal;
     EXPECT_EQ(transport::support_level(0), 0);
     EXPECT_EQ(transport::support_level(7), 0);
@@ -269,7 +269,7 @@ TEST(sim_levels, layouts_keep_what_they_have_room_for) {
     }
 }
 
-TEST(sim_levels, an_event_of_no_epoch_that_is_counted_is_told_to_its_sender) {
+TEST(sim_levels, an_event_of_an_uncounted_epoch_is_reported_to_its_sender) {
     for (const int bits : {0, 16, 32, 64, 128}) {
         Job job(2, "sim:lockstep=1+events=" + std::to_string(bits));
         job.run([&](int rank) {
@@ -296,7 +296,7 @@ TEST(sim_levels, an_event_of_no_epoch_that_is_counted_is_told_to_its_sender) {
     }
 }
 
-TEST(sim_levels, an_event_too_many_is_told_to_its_sender_and_to_the_owner) {
+TEST(sim_levels, a_surplus_event_is_reported_to_its_sender_and_to_the_owner) {
     for (const int bits : {0, 8, 16, 32, 64, 128}) {
         Job job(2, "sim:lockstep=1+events=" + std::to_string(bits));
         job.run([&](int rank) {
@@ -322,7 +322,7 @@ TEST(sim_levels, an_event_too_many_is_told_to_its_sender_and_to_the_owner) {
 
 // A wait for the set must end like one for the signal, with each of the three calls, and whether
 // the signal joined the set before or after the events.
-TEST(sim_levels, what_is_too_many_is_told_once_by_waits_for_a_set) {
+TEST(sim_levels, waits_for_a_set_report_a_surplus_event_once) {
     for (int call = 0; call < 3; ++call) {
         for (const bool joins_later : {false, true}) {
             Job job(2, "sim:lockstep=1+events=64");
@@ -368,7 +368,7 @@ TEST(sim_levels, what_is_too_many_is_told_once_by_waits_for_a_set) {
     }
 }
 
-TEST(sim_levels, an_event_for_a_signal_that_was_destroyed_is_told_and_counted_nowhere) {
+TEST(sim_levels, an_event_for_a_destroyed_signal_is_reported_and_counted_nowhere) {
     Job job(2, "sim:lockstep=1+events=64");
     job.run([&](int rank) {
         // So many signals that the place of a destroyed one is reused at once.
@@ -393,7 +393,7 @@ TEST(sim_levels, an_event_for_a_signal_that_was_destroyed_is_told_and_counted_no
     EXPECT_EQ(job.fault, "");
 }
 
-TEST(sim_levels, a_message_whose_region_ends_under_it_is_counted_not_even_by_half) {
+TEST(sim_levels, a_message_whose_region_ends_is_not_counted_even_in_part) {
     int failed = 0;
     for (int seed = 1; seed <= 40; ++seed) {
         Job job(2, "sim:lockstep=1+order=0+rails=3+max_piece=256+depth=4+delay=12+seed=" +
@@ -438,7 +438,7 @@ TEST(sim_levels, a_message_whose_region_ends_under_it_is_counted_not_even_by_hal
 
 // A batch with too many parts for one message asks one owner after the other. Each answer comes
 // within the limit, but both together do not.
-TEST(sim_levels, the_limit_of_time_holds_for_a_call_and_not_for_each_of_its_waits) {
+TEST(sim_levels, the_time_limit_holds_for_a_whole_call) {
     constexpr std::uint32_t kTogether = 32;
     (void)setenv("SENNIT_TIMEOUT", "1.5", 1);
     Job job(2, "sim:delay=1+events=0");

@@ -110,11 +110,11 @@ void owner_goes_on(GoesOn how) {
     EXPECT_GT(unacknowledged, how == GoesOn::frees ? 3u : 10u);
 }
 
-TEST(sim_message, data_is_not_put_again_after_its_event_over_what_the_owner_has_written) {
+TEST(sim_message, data_is_not_repeated_over_later_writes_of_the_owner) {
     owner_goes_on(GoesOn::writes);
 }
 
-TEST(sim_message, data_is_not_put_again_after_its_event_into_memory_that_was_freed) {
+TEST(sim_message, data_is_not_repeated_into_freed_memory) {
     owner_goes_on(GoesOn::frees);
 }
 
@@ -158,7 +158,7 @@ TEST(sim_message, without_memory_while_a_message_is_closed_every_event_is_counte
 
 // The first part is counted, the second is refused. Then the count is undone, and the owner never
 // sees the message.
-TEST(sim_message, a_message_that_has_failed_tells_why_and_is_not_counted_by_half) {
+TEST(sim_message, a_failed_message_has_a_reason_and_is_not_counted_in_part) {
     Job job(2, "sim:lockstep=1+events=64+max_piece=256");
     job.run([&](int rank) {
         const Pair pair(job, rank, 1);

@@ -133,7 +133,7 @@ std::vector<Recorded> to_both(std::size_t apart, std::size_t part = kPart) {
 // The most puts of other ranks that are still in the barrier before the run.
 constexpr std::uint64_t kOfBarriers = 8;
 
-TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
+TEST(sim_plan, a_run_takes_far_fewer_trips_than_its_messages) {
     for (const std::uint32_t events : {static_cast<std::uint32_t>(kMessages), 0u}) {
         const Cost together = cost_of(to_both(8), events);
         const Cost one_by_one = cost_of(to_both(8), events, How::calls);
@@ -142,7 +142,7 @@ TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
     }
 }
 
-TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
+TEST(sim_plan, only_pieces_that_touch_on_both_sides_are_merged) {
     // Too long to be packed; all with the same number of events: each merged piece counts.
     constexpr std::size_t kLongPart = 128;
     EXPECT_GE(cost_of(to_both(8, kLongPart), kMessages).moves, 2 * kMessages);
@@ -181,7 +181,7 @@ TEST(sim_plan, short_pieces_to_an_owner_are_packed_whether_they_notify_or_not) {
 
 // Broken by an event that is sent separately where it could use completion data or go with its
 // data, or that uses completion data without room for it. A short message is one task.
-TEST(sim_plan, the_events_of_puts_ride_where_the_path_has_room_for_them) {
+TEST(sim_plan, events_go_with_their_data_if_the_path_has_room) {
     const std::vector<Recorded> brief{{1, 40, 8, 100}};
     const std::vector<Recorded> alone{{1, 40, 8, 1000}};
     for (const How how : {How::plan, How::calls, How::batch}) {

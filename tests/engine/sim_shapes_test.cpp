@@ -143,7 +143,7 @@ TEST(sim_shapes, short_operations_of_a_plan_are_one_task_together) {
     EXPECT_EQ(cost_of({3, 1, 100, true}, 64).tasks, 1u) << "they need not be boxes";
 }
 
-TEST(sim_shapes, more_runs_are_packed_with_their_event_into_as_few_tasks_as_they_take) {
+TEST(sim_shapes, many_short_runs_are_packed_with_their_event_into_few_tasks) {
     for (const bool in_a_plan : {false, true}) {
         // 30 runs in each task.
         const ShapeCost cost = cost_of({1, 100, 8, in_a_plan}, 64);
@@ -153,7 +153,7 @@ TEST(sim_shapes, more_runs_are_packed_with_their_event_into_as_few_tasks_as_they
     }
 }
 
-TEST(sim_shapes, a_put_that_notifies_nobody_is_packed_as_others_are) {
+TEST(sim_shapes, a_put_without_a_signal_is_packed_too) {
     const ShapeCost cost = cost_of({2, 100, 8, false, false}, 64);
     EXPECT_EQ(cost.tasks, 2u * 4);
     EXPECT_EQ(cost.events, 0u);
@@ -161,7 +161,7 @@ TEST(sim_shapes, a_put_that_notifies_nobody_is_packed_as_others_are) {
     EXPECT_GE(cost_of({1, 20, 1000, false, false}, 64).puts, 20u) << "long runs are not";
 }
 
-TEST(sim_shapes, the_event_of_long_runs_is_in_their_completion_data_where_it_has_room) {
+TEST(sim_shapes, the_event_of_long_runs_is_in_their_completion_data_if_it_fits) {
     for (const bool in_a_plan : {false, true}) {
         const ShapeCost carried = cost_of({1, 20, 1000, in_a_plan}, 64);
         EXPECT_EQ(carried.events, 20u);

@@ -359,7 +359,7 @@ TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
     EXPECT_LT(before_completion, events - 100);
 }
 
-TEST(sim, what_is_on_a_rail_that_fails_ends_with_fabric_and_the_rail_takes_no_more) {
+TEST(sim, operations_on_a_failed_rail_end_with_fabric_and_it_takes_no_more) {
     SimWorld world(2, "rails=2+delay=20", 64);
     Driver driver(world);
     Driver::SegmentEntry *on_failing = driver.put(0, 1, 0, filled(8, 1), 1);
@@ -391,7 +391,7 @@ TEST(sim, a_failed_rail_may_lose_the_completion_of_a_put_that_arrived) {
     EXPECT_GT(arrived_but_failed, 3);
 }
 
-TEST(sim, what_is_under_way_to_a_rank_that_dies_ends_with_peer_lost) {
+TEST(sim, operations_under_way_to_a_dying_rank_end_with_peer_lost) {
     SimWorld world(3, "delay=20", 64);
     Driver driver(world);
     Driver::SegmentEntry *to_dead = driver.put(0, 2, 0, filled(8, 1));
@@ -424,7 +424,7 @@ TEST(sim, a_rank_that_closes_ends_its_operations_and_the_others_see_that_it_left
     EXPECT_EQ(peer_gone(world.ranks[0], 1), Gone::left);
 }
 
-TEST(sim, a_put_that_arrived_before_its_target_left_is_good) {
+TEST(sim, a_put_that_arrived_before_its_target_left_is_ok) {
     SimWorld world(2, "delay=50+seed=4", 64);
     Driver driver(world);
     const Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(8, 1));
@@ -450,7 +450,7 @@ TEST(sim, a_segment_that_is_freed_meanwhile_is_not_touched) {
     EXPECT_EQ(world.memory[1][0], std::byte{0});
 }
 
-TEST(sim, ranges_pieces_and_handles_that_are_wrong_are_refused) {
+TEST(sim, wrong_ranges_pieces_and_handles_are_refused) {
     SimWorld world(2, "max_piece=32", 64);
     Driver driver(world);
     EXPECT_EQ(driver.put(0, 1, 60, filled(8, 1)), nullptr);
@@ -482,7 +482,7 @@ TEST(sim, the_control_block_of_a_peer_is_in_reach) {
     EXPECT_EQ(world.ranks[1].control->first_teams[0].arrived.epoch.load(), 0x0101010101010101u);
 }
 
-TEST(sim, settings_that_it_does_not_understand_are_named) {
+TEST(sim, unknown_settings_are_named) {
     sim::Settings settings;
     EXPECT_EQ(sim::settings_parse("", &settings), SENNIT_OK);
     EXPECT_EQ(sim::settings_parse("seed=7+rails=2+order=0+depth=8+delay=20+events=32+max_piece=4096"
@@ -523,7 +523,7 @@ TEST(sim, ranks_with_other_settings_do_not_connect) {
     one->close(Deadline::never());
 }
 
-TEST(sim, a_rank_of_another_process_is_not_reached_and_no_address_of_it_is_followed) {
+TEST(sim, a_rank_of_another_process_is_not_reached_and_its_addresses_are_unused) {
     Ranks ranks(2);
     std::unique_ptr<transport::Transport> zero(transport::make_sim());
     std::unique_ptr<transport::Transport> one(transport::make_sim());

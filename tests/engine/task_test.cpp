@@ -218,7 +218,7 @@ class LongReply : public TargetTest {
 };
 
 // Broken by a long reply in the place of a short one, or by two that share their place.
-TEST_F(LongReply, each_is_remembered_for_its_own_task) {
+TEST_F(LongReply, each_long_reply_is_remembered_for_its_task) {
     start();
     EXPECT_EQ(add(1, 1, 1), SENNIT_OK);
     EXPECT_EQ(add(2, kWords, 1), SENNIT_OK);
@@ -380,7 +380,7 @@ TEST(tasks_over_sim, an_accumulate_that_finds_the_lock_taken_is_sent_again_and_c
 }
 
 // Broken by a wait for an array's lock without a limit, or without the holder's name in its error.
-TEST(accumulate, a_lock_that_is_not_given_back_is_a_timeout_that_names_its_holder) {
+TEST(accumulate, a_wait_for_a_kept_lock_times_out_and_names_its_holder) {
     (void)setenv("SENNIT_TIMEOUT", "0.2", 1);
     Job job(2, "self,inproc");
     std::atomic<bool> is_over{false};
@@ -408,7 +408,7 @@ TEST(accumulate, a_lock_that_is_not_given_back_is_a_timeout_that_names_its_holde
 
 // Broken by a lock that is lost with its holder on message paths, or by a death that is reported
 // twice or never.
-TEST(tasks_over_sim, the_lock_of_a_killed_rank_goes_to_the_next_who_is_told) {
+TEST(tasks_over_sim, the_next_rank_gets_the_lock_of_a_killed_one_with_owner_died) {
     for (int seed = 1; seed <= 10; ++seed) {
         Job job(3, "sim:lockstep=1+order=0+kill=2@4000+seed=" + std::to_string(seed));
         std::atomic<int> told{0};

@@ -59,7 +59,7 @@ TEST(template_transport, additions_of_all_ranks_are_carried_out_once_by_the_owne
     EXPECT_EQ(job.fault, "");
 }
 
-TEST(template_transport, a_rank_that_left_is_lost_and_what_was_queued_for_it_says_so) {
+TEST(template_transport, operations_queued_for_a_rank_that_left_are_peer_lost) {
     // Rank 1 leaves without the last barrier, as if its process had ended.
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "1", 1);
     Job job(2, "");
@@ -91,7 +91,7 @@ TEST(template_transport, a_rank_that_left_is_lost_and_what_was_queued_for_it_say
 }
 
 // Broken by a rank that considers a peer dead, or waits for it, because no path maps its state.
-TEST(template_transport, who_has_left_is_known_without_a_mapped_control_block) {
+TEST(template_transport, a_departure_is_known_without_a_mapped_control_block) {
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "1", 1);
     Job job(2, "");
     job.run(
@@ -113,7 +113,7 @@ TEST(template_transport, who_has_left_is_known_without_a_mapped_control_block) {
     EXPECT_EQ(job.fault, "");
 }
 
-TEST(template_transport, settings_that_it_does_not_have_are_refused) {
+TEST(template_transport, unknown_settings_are_refused) {
     std::vector<sennit_bootstrap> bootstraps(1);
     ASSERT_EQ(sennit_bootstrap_inproc_create(1, bootstraps.data()), SENNIT_OK);
     sennit_options options = SENNIT_OPTIONS_INIT;
