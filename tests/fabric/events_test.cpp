@@ -130,7 +130,7 @@ class EventsOfWidth : public Events, public testing::WithParamInterface<unsigned
 };
 
 // Broken by sending the data at its full width: a card refuses it or cuts it.
-TEST_P(EventsOfWidth, a_put_brings_so_many_bits_and_no_more) {
+TEST_P(EventsOfWidth, a_put_sends_exactly_the_bits_of_its_width) {
     const char *const layer = std::getenv("FABRIC_LAYER");
     const bool has_all = layer == nullptr || std::strstr(layer, "cq_data=4") == nullptr;
     EXPECT_EQ(bits(), has_all ? GetParam() : std::min(GetParam(), 32u));
@@ -143,7 +143,7 @@ TEST_P(EventsOfWidth, a_put_brings_so_many_bits_and_no_more) {
     EXPECT_EQ(there[1].memory[0], 7u);
 }
 
-TEST_P(EventsOfWidth, what_comes_is_handed_over_with_so_many_bits) {
+TEST_P(EventsOfWidth, arriving_data_is_handed_over_with_the_bits_of_its_width) {
     const Word endpoint = ask_endpoint();
     std::vector<std::uint64_t> all{low(kDatum, bits()), low(~kDatum, bits())};
     for (const std::uint64_t datum : all)
@@ -157,7 +157,7 @@ TEST_P(EventsOfWidth, what_comes_is_handed_over_with_so_many_bits) {
 INSTANTIATE_TEST_SUITE_P(bits, EventsOfWidth, testing::Values(8u, 16u, 32u, 64u));
 
 // Broken by handing over an event before the data of its put has arrived.
-TEST_F(Events, what_was_put_is_there_when_the_sink_hears_of_it) {
+TEST_F(Events, data_is_there_when_the_sink_gets_its_event) {
     const Word endpoint = ask_endpoint();
     std::vector<std::uint64_t> seen;
     on_event = [&] { seen.push_back(*at_place()); };
@@ -168,7 +168,7 @@ TEST_F(Events, what_was_put_is_there_when_the_sink_hears_of_it) {
     }
 }
 
-TEST_F(Events, an_event_without_bytes_comes_and_goes) {
+TEST_F(Events, an_event_without_bytes_is_sent_and_received) {
     const Word endpoint = ask_endpoint();
     *at_place() = 77;
     send(endpoint, {5, 1, kControlHandle, kPlace, 0});
@@ -187,7 +187,7 @@ TEST_F(Events, an_event_without_bytes_comes_and_goes) {
 // More events than one look reads, and more than the list has room for at first. Broken by handing
 // over the list twice, by losing events when the list grows, and by too few receives where data
 // takes them.
-TEST_F(Events, each_comes_once_however_many_are_read_before_they_are_handed_over) {
+TEST_F(Events, each_of_many_stored_events_is_handed_over_once) {
     const Word endpoint = connect();
     constexpr std::uint64_t kMany = 200;
     std::vector<std::uint64_t> all;
@@ -222,7 +222,7 @@ TEST_F(Events, the_thread_calls_the_engine_for_an_event) {
 // Broken by a task without the mark "after events" although an event was put before it: the owner
 // might read the event later; and by a rank that always sets the mark, so that each task costs a
 // read.
-TEST_F(Events, tasks_tell_of_events_until_one_that_was_sent_behind_them_is_answered) {
+TEST_F(Events, tasks_announce_events_until_a_later_task_is_answered) {
     meet();
     const auto send_task = [&] {
         start(job(Operation::Kind::execute));
@@ -255,7 +255,7 @@ TEST_F(Events, tasks_tell_of_events_until_one_that_was_sent_behind_them_is_answe
 
 // Broken by an owner that does not read events when a task says that there are some. When no event
 // has come for a while, only some looks read the queue of events.
-TEST_F(Events, events_are_handed_over_before_a_task_that_tells_of_them) {
+TEST_F(Events, events_are_handed_over_before_a_task_that_announces_them) {
     const Word endpoint = connect();
     network->expect_events();
     std::size_t seen = SIZE_MAX;
@@ -279,7 +279,7 @@ TEST_F(Events, events_are_handed_over_before_a_task_that_tells_of_them) {
 // ---- The fence.
 
 // Broken by a list that keeps events of a closed endpoint.
-TEST_F(Events, nothing_is_handed_over_that_came_to_an_endpoint_before_its_end) {
+TEST_F(Events, events_of_a_closed_endpoint_are_not_handed_over) {
     const Word endpoint = connect();
     for (std::uint64_t i = 1; i < 20; ++i)
         send(endpoint, {i}, [&] { look_as_thread(); });
@@ -325,7 +325,7 @@ TEST_F(Events, no_endpoint_is_closed_while_its_events_are_handed_over) {
 }
 
 // Broken by sending again: the first try's event may have arrived.
-TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_and_is_not_sent_again) {
+TEST_F(Events, an_event_in_doubt_ends_with_fabric_and_is_not_sent_again) {
     meet();
     Job &one = event(5);
     doubt(one);
@@ -341,7 +341,7 @@ TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_and_is_not_sent_again) {
 
 // An operation that certainly ended without an event has another status. Broken by giving that
 // status to an event that may have arrived before the memory was freed.
-TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_also_if_its_memory_is_gone) {
+TEST_F(Events, an_event_in_doubt_ends_with_fabric_also_if_its_memory_is_gone) {
     meet();
     Job &one = event(5);
     Job &other = put(6);
@@ -363,7 +363,7 @@ struct EventsBeforeStart : Events {
     static constexpr const char *kNet = "provider=net;host=127.0.0.1";
 };
 
-TEST_F(EventsBeforeStart, none_is_sent_where_the_user_wants_none) {
+TEST_F(EventsBeforeStart, no_event_is_sent_if_the_user_wants_none) {
     open("provider=net;host=127.0.0.1;events=0");
     EXPECT_EQ(network->traits().event_bits, 0u);
     EXPECT_EQ(network->event_bits_to(1), 0u);
@@ -374,12 +374,12 @@ TEST_F(EventsBeforeStart, none_is_sent_where_the_user_wants_none) {
     EXPECT_FALSE(one.over);
 }
 
-TEST_F(EventsBeforeStart, what_the_user_says_of_the_index_is_told) {
+TEST_F(EventsBeforeStart, the_index_bits_of_the_user_are_reported) {
     open("provider=net;host=127.0.0.1;index=14");
     EXPECT_EQ(network->traits().event_index_bits, 14u);
 }
 
-TEST(EventSettings, widths_that_are_none_are_refused_with_those_that_are) {
+TEST(EventSettings, the_error_for_a_wrong_width_lists_the_right_ones) {
     for (const char *const text :
          {"events=0", "events=8", "events=16", "events=32", "events=64", "index=8", "index=24",
           "eager=0", "eager=131072", "packed=0", "packed=131072", "events=32;index=14"}) {
@@ -403,7 +403,7 @@ TEST(EventSettings, widths_that_are_none_are_refused_with_those_that_are) {
 }
 
 // Broken by using a rail whose data was never tried, or by giving up a rail for good.
-TEST_F(Events, events_go_where_each_rail_that_may_carry_brings_them) {
+TEST_F(Events, events_need_data_by_each_usable_rail) {
     EXPECT_EQ(network->event_bits_to(0), 0u) << "the rank itself";
     NodeTrial found{1, 0};
     found.dataless = 1;
@@ -427,7 +427,7 @@ constexpr std::uint64_t place_of(unsigned attempt, unsigned which) {
 
 // Broken by counting a trial's data as an event, and by losing an event that came before this rank
 // knew that the trials were over.
-TEST_F(EventsBeforeStart, data_of_trials_is_told_to_their_room_and_never_to_the_sink) {
+TEST_F(EventsBeforeStart, data_of_trials_goes_to_their_room_and_never_to_the_sink) {
     before_settle = [&] {
         const Word endpoint = ask_endpoint();
         for (unsigned which = 0; which < 2; ++which) {
@@ -446,7 +446,7 @@ TEST_F(EventsBeforeStart, data_of_trials_is_told_to_their_room_and_never_to_the_
 }
 
 // Broken by treating wrong data as no trial's data.
-TEST_F(EventsBeforeStart, data_of_a_trial_that_is_not_as_it_was_sent_ends_with_the_endpoint) {
+TEST_F(EventsBeforeStart, wrong_data_of_a_trial_is_no_event) {
     before_settle = [&] {
         const Word endpoint = ask_endpoint();
         Job &known = put(1);  // this rank has tried the peer
@@ -461,7 +461,7 @@ TEST_F(EventsBeforeStart, data_of_a_trial_that_is_not_as_it_was_sent_ends_with_t
 }
 
 // A try whose data was late is followed by other tries.
-TEST(TrialRooms, each_try_has_its_data_also_if_it_comes_late_and_no_other_has_it) {
+TEST(TrialRooms, late_data_counts_for_its_own_try_only) {
     TrialRoom room{};
     room.places[0][0].put = kDatum;
     room.places[3][1].put = ~kDatum;

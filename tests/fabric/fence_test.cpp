@@ -34,7 +34,7 @@ TEST_F(Fence, an_endpoint_is_closed_once_for_its_number) {
 }
 
 // Broken by answering without closing the endpoint.
-TEST_F(Fence, nothing_lands_that_is_sent_to_an_endpoint_which_the_owner_has_closed) {
+TEST_F(Fence, data_sent_to_a_closed_endpoint_does_not_land) {
     there[1].ask(0);
     const auto before = hear(MessageKind::endpoint);
     ASSERT_TRUE(before);
@@ -82,7 +82,7 @@ TEST_F(Fence, an_owner_closes_at_most_once_in_20_ms) {
 
 // Broken by an owner whose other senders learn of the new endpoint only by errors, or which
 // connects to every rank of the job.
-TEST_F(Fence, the_peers_that_were_met_are_told_of_a_new_endpoint) {
+TEST_F(Fence, connected_peers_learn_of_a_new_endpoint) {
     pass(20 * kMs);
     there[1].ask(1);
     ASSERT_TRUE(hear(MessageKind::endpoint));
@@ -99,7 +99,7 @@ TEST_F(Fence, the_peers_that_were_met_are_told_of_a_new_endpoint) {
 }
 
 // Broken by an owner that waits for a question about the endpoint that no longer exists.
-TEST_F(Fence, any_question_makes_an_owner_try_again_that_could_not_open_its_endpoint) {
+TEST_F(Fence, any_question_makes_an_owner_repeat_a_failed_open) {
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
     rlimit none = limit;
@@ -121,7 +121,7 @@ TEST_F(Fence, any_question_makes_an_owner_try_again_that_could_not_open_its_endp
 }
 
 // Broken by answering although the endpoint is open, or by not making the keys again.
-TEST_F(Fence, an_endpoint_that_is_not_closed_is_there_as_before_and_the_next_question_closes_it) {
+TEST_F(Fence, an_unclosed_endpoint_still_works_and_the_next_question_closes_it) {
     if (!has_layer()) GTEST_SKIP() << "needs the layer";
     there[1].ask(0);
     const auto open = hear(MessageKind::endpoint);
@@ -145,7 +145,7 @@ TEST_F(Fence, an_endpoint_that_is_not_closed_is_there_as_before_and_the_next_que
 // ---- A sender.
 
 // Broken by repeating before the answer: the first try may arrive after the repetition.
-TEST_F(Fence, what_fails_is_repeated_at_the_endpoint_that_the_peer_names_and_not_before) {
+TEST_F(Fence, a_failed_put_is_repeated_only_at_the_endpoint_that_the_peer_names) {
     meet();
     Job &second = put(2);
     const Word question = doubt(second);
@@ -167,7 +167,7 @@ TEST_F(Fence, what_fails_is_repeated_at_the_endpoint_that_the_peer_names_and_not
 }
 
 // Broken by accepting an answer without checking which question it answers.
-TEST_F(Fence, an_answer_to_an_earlier_question_ends_no_doubt_and_names_no_endpoint) {
+TEST_F(Fence, an_answer_to_an_earlier_question_is_ignored) {
     meet();
     const Word earlier = there[1].endpoint(0);
     Job &second = put(2);
@@ -190,7 +190,7 @@ TEST_F(Fence, an_answer_to_an_earlier_question_ends_no_doubt_and_names_no_endpoi
 }
 
 // Broken by a question that is not repeated, or repeated at every look at the network.
-TEST_F(Fence, a_question_is_asked_again_and_less_and_less_often) {
+TEST_F(Fence, a_question_is_repeated_less_and_less_often) {
     meet();
     EXPECT_EQ(doubt(put(2)).header.id, 1u);
     int asked = 1;
@@ -204,7 +204,7 @@ TEST_F(Fence, a_question_is_asked_again_and_less_and_less_often) {
 }
 
 // Broken by a doubt that waits for the timer of a question about something else.
-TEST_F(Fence, a_doubt_is_asked_about_at_once_though_another_question_was_asked_before) {
+TEST_F(Fence, a_doubt_is_asked_about_at_once_despite_an_earlier_question) {
     meet();
     start(put(2));
     looks(8);  // overdue, but the peer does not answer
@@ -221,8 +221,7 @@ TEST_F(Fence, a_doubt_is_asked_about_at_once_though_another_question_was_asked_b
 }
 
 // Broken by counting failures against a neighbour, or by repeating forever.
-TEST_F(Fence,
-       a_put_that_fails_alone_again_and_again_ends_with_an_error_and_its_neighbour_does_not) {
+TEST_F(Fence, only_the_put_that_fails_again_and_again_ends_with_an_error) {
     meet();
     Job &bad = put(2, 1, 0, kGone);
     Job &good = put(3);
@@ -241,7 +240,7 @@ TEST_F(Fence,
 }
 
 // Broken by counting a failure although the endpoint was closed for another rank's doubt.
-TEST_F(Fence, a_failure_does_not_count_where_the_endpoint_was_closed_for_another_rank) {
+TEST_F(Fence, a_failure_does_not_count_if_the_endpoint_was_closed_for_another_rank) {
     meet();
     Job &bad = put(2, 1, 0, kGone);
     start(bad);
@@ -253,7 +252,7 @@ TEST_F(Fence, a_failure_does_not_count_where_the_endpoint_was_closed_for_another
     EXPECT_FALSE(bad.over);
 }
 
-TEST_F(Fence, what_goes_to_memory_that_is_gone_ends_and_its_neighbour_does_not) {
+TEST_F(Fence, only_the_put_to_freed_memory_ends) {
     meet();
     Job &bad = put(2, 1, 0, kGone);
     Job &good = put(3);
@@ -321,7 +320,7 @@ TEST_F(Hanging, a_try_that_ends_within_100_ms_of_the_fence_counts) {
 
 // Broken by waiting forever for a connection, or by ending the attempt as soon as the peer
 // answers.
-TEST_F(Fence, a_connection_that_is_not_made_is_ended_once_the_peer_answers_and_each_time_later) {
+TEST_F(Fence, an_unmade_connection_is_ended_after_an_answer_and_each_time_later) {
     Job &first = put(1);
     (void)network->submit(&first);
     ASSERT_TRUE(hear(MessageKind::question));
@@ -353,7 +352,7 @@ TEST_F(Fence, a_connection_that_is_not_made_is_ended_once_the_peer_answers_and_e
 
 // ---- Peers that leave, die or were silent for too long.
 
-TEST_F(Fence, what_is_under_way_to_a_rank_that_has_left_ends_two_seconds_later) {
+TEST_F(Fence, transfers_to_a_rank_that_has_left_end_two_seconds_later) {
     meet();
     Job &get = job(Operation::Kind::get);
     start(get);
@@ -379,7 +378,7 @@ TEST_F(Fence, what_is_under_way_to_a_rank_that_has_left_ends_two_seconds_later) 
     }
 }
 
-TEST_F(Fence, what_is_in_doubt_ends_with_the_rank_that_has_left) {
+TEST_F(Fence, a_put_in_doubt_ends_when_its_target_leaves) {
     meet();
     Job &second = put(2);
     (void)doubt(second);

@@ -12,7 +12,7 @@ using namespace told;
 
 using Messages = ToldPeers;
 
-TEST_F(Messages, a_task_is_sent_again_until_its_answer_comes_and_less_and_less_often) {
+TEST_F(Messages, a_task_is_repeated_less_and_less_often_until_its_answer_comes) {
     meet();
     Job &task = job(Operation::Kind::execute);
     start(task);
@@ -28,7 +28,7 @@ TEST_F(Messages, a_task_is_sent_again_until_its_answer_comes_and_less_and_less_o
 }
 
 // Broken by operations to a stopped peer that leave no room for those to others.
-TEST_F(Messages, tasks_without_an_answer_leave_room_for_those_to_other_peers) {
+TEST_F(Messages, unanswered_tasks_leave_room_for_tasks_to_other_peers) {
     meet();
     meet(2);
     int accepted = 0;
@@ -50,7 +50,7 @@ TEST_F(Messages, tasks_without_an_answer_leave_room_for_those_to_other_peers) {
 }
 
 // Broken by transfers to stopped peers that fill a rail.
-TEST_F(Messages, puts_that_do_not_end_leave_room_for_those_to_other_peers) {
+TEST_F(Messages, unfinished_puts_leave_room_for_puts_to_other_peers) {
     meet();
     meet(2);
     int accepted = 0;
@@ -96,7 +96,7 @@ TEST_F(Messages, only_an_answer_of_the_right_peer_and_kind_ends_a_task) {
 }
 
 // Broken by trusting a message: each of these would reach beyond some memory or table.
-TEST_F(Messages, what_no_rank_would_send_is_dropped) {
+TEST_F(Messages, invalid_messages_are_dropped) {
     there[1].ask(0);
     ASSERT_TRUE(hear(MessageKind::endpoint));
     const auto say = [&](const Word &word, long bytes = -1) { there[1].say(word, 0, bytes); };
@@ -180,8 +180,7 @@ TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
 
 // Broken by storing any number of answers for peers that take none, by a rank that serves nobody
 // while answers wait, or by a repeated task that gets no answer.
-TEST_F(Messages,
-       answers_that_find_no_room_are_so_many_and_no_more_and_tasks_are_served_all_the_same) {
+TEST_F(Messages, waiting_answers_are_limited_and_tasks_are_still_served) {
     meet();
     there[2].is_stopped =
         true;  // its kernel takes a connection for it, and no message comes through
@@ -215,7 +214,7 @@ TEST_F(Messages,
 
 // Broken by news that is sent again and again, or never; by news of a forgotten subject; or by
 // news that is taken for the answer to a task.
-TEST_F(Messages, what_is_new_of_the_subjects_of_tasks_comes_with_the_next_message_and_once) {
+TEST_F(Messages, news_of_the_subjects_of_tasks_come_once_with_the_next_message) {
     meet();
     const auto tell = [&](std::uint32_t subject) {
         Word task = ToldPeer::word(MessageKind::task, 0, subject);
@@ -323,7 +322,7 @@ class Limit {
 
 // Broken by making connections until the watch and the program have no descriptor left, or by a
 // refusal that does not name its reason or outlasts it.
-TEST_F(Messages, near_the_limit_of_descriptors_no_peer_is_connected_and_the_limit_is_named) {
+TEST_F(Messages, no_peer_is_connected_near_the_named_limit_of_descriptors) {
     meet();
     Job &first = put(1, 2);
     {

@@ -89,7 +89,7 @@ struct NodeTables : testing::Test {
     }
 };
 
-TEST_F(NodeTables, they_lie_once_in_the_memory_of_the_lowest_rank) {
+TEST_F(NodeTables, tables_lie_once_in_the_memory_of_the_lowest_rank) {
     meet();
     for (const auto &one : of) {
         ASSERT_TRUE(one->names.make(100));
@@ -107,7 +107,7 @@ TEST_F(NodeTables, they_lie_once_in_the_memory_of_the_lowest_rank) {
     EXPECT_EQ(of[1]->names.begin()[98], std::byte{6});
 }
 
-TEST_F(NodeTables, one_that_does_not_exist_does_not_exist_there_either) {
+TEST_F(NodeTables, a_missing_table_is_missing_on_both_ranks) {
     meet();
     publish();
     take();
@@ -116,7 +116,7 @@ TEST_F(NodeTables, one_that_does_not_exist_does_not_exist_there_either) {
     expect_all_cards();
 }
 
-TEST_F(NodeTables, who_does_not_map_the_lowest_rank_keeps_its_own) {
+TEST_F(NodeTables, a_rank_that_does_not_map_the_lowest_rank_keeps_its_own) {
     meet();
     control_view_close(of[1]->rank, 0);
     publish();
@@ -125,7 +125,7 @@ TEST_F(NodeTables, who_does_not_map_the_lowest_rank_keeps_its_own) {
     expect_all_cards();
 }
 
-TEST_F(NodeTables, who_comes_before_the_lowest_rank_keeps_its_own) {
+TEST_F(NodeTables, a_rank_earlier_than_the_lowest_one_keeps_its_own) {
     meet();
     take();
     publish();

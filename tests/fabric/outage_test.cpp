@@ -36,7 +36,7 @@ class Overdue : public ToldPeers {
     }
 };
 
-TEST_F(Overdue, what_does_not_end_while_the_peer_answers_is_ended_and_repeated) {
+TEST_F(Overdue, an_overdue_put_is_ended_and_repeated_if_the_peer_answers) {
     meet();
     Job &second = put(2);
     start(second);
@@ -61,7 +61,7 @@ TEST_F(Overdue, what_does_not_end_while_the_peer_answers_is_ended_and_repeated) 
 }
 
 // Broken by waiting forever for a lost completion while others arrive, or by giving up too early.
-TEST_F(Overdue, one_whose_end_was_lost_is_found_once_many_that_were_posted_later_have_ended) {
+TEST_F(Overdue, a_lost_completion_is_found_after_many_later_ones) {
     if (!has_layer()) GTEST_SKIP() << "needs the layer";
     meet();
     Job &lost = put(2);
@@ -80,7 +80,7 @@ TEST_F(Overdue, one_whose_end_was_lost_is_found_once_many_that_were_posted_later
     land(lost);
 }
 
-TEST_F(Overdue, what_was_posted_a_moment_ago_is_not_passed_over_by_many_others) {
+TEST_F(Overdue, many_later_completions_make_no_recent_put_overdue) {
     if (!has_layer()) GTEST_SKIP() << "needs the layer";
     meet();
     {
@@ -91,7 +91,7 @@ TEST_F(Overdue, what_was_posted_a_moment_ago_is_not_passed_over_by_many_others) 
     EXPECT_FALSE(is_in_doubt_after(2));
 }
 
-TEST_F(Overdue, what_goes_to_a_peer_that_answers_nothing_is_not_overdue) {
+TEST_F(Overdue, a_put_to_a_silent_peer_is_not_overdue) {
     meet();
     Job &second = put(2);
     start(second);
@@ -103,7 +103,7 @@ TEST_F(Overdue, what_goes_to_a_peer_that_answers_nothing_is_not_overdue) {
 }
 
 // Broken by calling a transfer overdue while its bytes move.
-TEST_F(Overdue, what_moves_slowly_is_not_overdue) {
+TEST_F(Overdue, a_slow_put_is_not_overdue) {
     meet();
     Job &large = put(2);
     large.memory.resize((64 << 20) / 8);
@@ -182,7 +182,7 @@ class TwoRails : public ToldPeers {
     }
 };
 
-TEST_F(TwoRails, questions_go_by_the_rail_that_they_are_about_and_by_the_other_in_turn) {
+TEST_F(TwoRails, questions_go_by_their_own_rail_and_by_the_other_in_turn) {
     meet_by_all();
     const Word first = doubt(put(2, 1, 1), 1, 1);
     EXPECT_EQ(first.by, 1u);
@@ -236,7 +236,7 @@ TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_
 }
 
 // Broken by leaving out a rail because the peer is stopped, or by leaving out the last rail.
-TEST_F(TwoRails, no_rail_to_a_peer_that_answers_by_none_is_left_out) {
+TEST_F(TwoRails, no_rail_to_a_silent_peer_is_left_out) {
     meet_by_all();
     start(put(2, 1, 1));
     looks(12);
@@ -264,7 +264,7 @@ TEST_F(TwoRails, a_rail_is_left_out_at_once_where_the_peer_says_so) {
     EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
 }
 
-TEST_F(TwoRails, the_answer_to_a_task_that_came_by_a_rail_which_is_left_out_goes_by_another) {
+TEST_F(TwoRails, the_answer_to_a_task_from_a_left_out_rail_goes_by_another) {
     there[1].ask(0, 1, 0, kIsLeftOut);
     ASSERT_TRUE(hear(MessageKind::endpoint));
     Word task = ToldPeer::word(MessageKind::task, 0, 1);
@@ -275,7 +275,7 @@ TEST_F(TwoRails, the_answer_to_a_task_that_came_by_a_rail_which_is_left_out_goes
     EXPECT_EQ(answer->by, 0u);
 }
 
-TEST_F(TwoRails, a_rail_that_was_left_out_is_not_taken_back_at_once_and_the_next_time_later) {
+TEST_F(TwoRails, a_left_out_rail_is_taken_back_later_each_time) {
     meet_by_all();
     std::int64_t before = 0;
     for (int times = 0; times < 3; ++times) {
@@ -296,7 +296,7 @@ TEST_F(TwoRails, a_rail_that_was_left_out_is_not_taken_back_at_once_and_the_next
     }
 }
 
-TEST_F(TwoRails, a_task_without_an_answer_goes_by_the_other_rail_and_shows_that_its_own_is_dead) {
+TEST_F(TwoRails, an_unanswered_task_goes_by_the_other_rail_and_shows_a_dead_one) {
     meet_by_all();
     Job &task = job(Operation::Kind::execute, 1, 1);
     start(task);
@@ -317,7 +317,7 @@ TEST_F(TwoRails, a_task_without_an_answer_goes_by_the_other_rail_and_shows_that_
 }
 
 // The two nodes agreed on one rail. Broken by a rail that is left out and never checked again.
-TEST_F(TwoRails, what_nodes_have_left_out_is_left_out_for_a_peer_at_its_first_use_and_taken_back) {
+TEST_F(TwoRails, rails_left_out_by_nodes_are_left_out_at_first_use_and_taken_back) {
     network->settle(1, NodeTrial{1, 0});
     meet();
     EXPECT_EQ(network->rails_to(1), 1u);
@@ -332,7 +332,7 @@ TEST_F(TwoRails, what_nodes_have_left_out_is_left_out_for_a_peer_at_its_first_us
 }
 
 // Broken by leaving a transfer on a dead rail because the other rail takes nothing at the moment.
-TEST_F(TwoRails, what_was_sent_by_a_rail_that_is_left_out_waits_for_the_other_one) {
+TEST_F(TwoRails, transfers_of_a_left_out_rail_wait_for_the_other_one) {
     meet_by_all();
     Job &second = put(2, 1, 1);
     start(second);
@@ -362,7 +362,7 @@ TEST_F(TwoRails, what_was_sent_by_a_rail_that_is_left_out_waits_for_the_other_on
 
 // An answer by another rail than its own arrives even if no connection to the endpoint can be
 // made.
-TEST_F(TwoRails, a_connection_that_is_not_made_is_not_ended_for_an_answer_by_another_rail) {
+TEST_F(TwoRails, an_answer_by_another_rail_does_not_end_an_unmade_connection) {
     meet();
     Job &first = put(1, 1, 1);
     for (int i = 0; i < 125; ++i) {  // until shortly before the rail would be left out
@@ -420,7 +420,7 @@ class OneCard : public TwoRails {
     OneCard() { settings_ = "provider=cxi;rails=1"; }
 };
 
-TEST_F(OneCard, a_try_that_can_not_be_ended_now_is_ended_later_and_repeated_then) {
+TEST_F(OneCard, a_try_that_cannot_be_ended_now_is_ended_and_repeated_later) {
     meet();
     meet(2);
     Job &held = put(7);
@@ -446,7 +446,7 @@ TEST_F(OneCard, a_try_that_can_not_be_ended_now_is_ended_later_and_repeated_then
 }
 
 // Broken by a poll that waits for transfers to end, with the locks held.
-TEST_F(OneCard, a_try_that_hangs_holds_up_no_poll_and_nothing_for_other_peers) {
+TEST_F(OneCard, a_hanging_try_delays_no_poll_and_no_other_peer) {
     meet();
     meet(2);
     Job &held = put(7);
@@ -473,7 +473,7 @@ TEST_F(OneCard, a_try_that_hangs_holds_up_no_poll_and_nothing_for_other_peers) {
     EXPECT_LT(longest, 5 * kMs);
 }
 
-TEST_F(OneCard, what_is_open_to_a_rank_that_has_left_ends_as_soon_as_it_can_be_ended) {
+TEST_F(OneCard, open_transfers_to_a_rank_that_has_left_end_as_soon_as_they_can) {
     meet();
     Job &get = job(Operation::Kind::get);
     start(get);
@@ -490,7 +490,7 @@ TEST_F(OneCard, what_is_open_to_a_rank_that_has_left_ends_as_soon_as_it_can_be_e
 }
 
 // Broken by looks that miss a transfer which the provider has not accepted.
-TEST_F(TwoRails, a_rail_by_which_no_connection_is_made_is_left_out) {
+TEST_F(TwoRails, a_rail_that_makes_no_connection_is_left_out) {
     meet();
     Job &first = put(1, 1, 1);
     for (int i = 0; i < 300 && network->rails_to(1) == 3; ++i) {
@@ -503,7 +503,7 @@ TEST_F(TwoRails, a_rail_by_which_no_connection_is_made_is_left_out) {
 }
 
 // In each look one transfer moves, or one message comes; nothing else comes by the rail.
-TEST_F(TwoRails, a_rail_by_which_something_comes_is_not_left_out) {
+TEST_F(TwoRails, a_rail_that_delivers_something_is_not_left_out) {
     meet_by_all();
     for (int i = 0; i < 12; ++i) {
         Job &one = put(2, 1, 1);
@@ -539,7 +539,7 @@ TEST_F(TwoRails, an_answer_before_the_silence_does_not_leave_a_rail_out) {
 
 // Broken by ending the lease of the peer's node because of a rail that is known to be dead, or by
 // a doubt about that rail which is never answered and has no effect.
-TEST_F(TwoRails, a_peer_need_not_answer_by_a_rail_that_is_left_out_unless_there_is_a_doubt) {
+TEST_F(TwoRails, a_peer_must_answer_by_a_left_out_rail_only_about_a_doubt) {
     start_watch();
     meet_by_all();
     there[1].ask(0, 1, 0, kIsLeftOut);

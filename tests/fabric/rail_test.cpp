@@ -201,7 +201,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
 };
 
 // Shows that the tests below are valid: held data lands as soon as the target polls.
-TEST_P(RailEnds, a_put_that_is_on_its_way_lands_when_the_target_polls) {
+TEST_P(RailEnds, a_put_under_way_lands_when_the_target_polls) {
     Memory first(kBytes, 2);
     Memory second(kBytes, 3);
     carry_out(true, first);
@@ -215,7 +215,7 @@ TEST_P(RailEnds, a_put_that_is_on_its_way_lands_when_the_target_polls) {
 
 // Broken by an endpoint that lets data in after it was closed: a write after its failure was
 // reported.
-TEST_P(RailEnds, a_put_that_is_on_its_way_never_lands_once_the_targets_endpoint_is_closed) {
+TEST_P(RailEnds, a_put_under_way_never_lands_once_the_targets_endpoint_is_closed) {
     Memory first(kBytes, 2);
     Memory late(kBytes, 3);
     carry_out(true, first);
@@ -238,7 +238,7 @@ TEST_P(RailEnds, a_put_that_is_on_its_way_never_lands_once_the_targets_endpoint_
 }
 
 // Broken by a closed endpoint that still writes to a private buffer which the caller uses again.
-TEST_P(RailEnds, a_get_that_is_on_its_way_never_lands_once_the_active_endpoint_is_closed) {
+TEST_P(RailEnds, a_get_under_way_never_lands_once_the_active_endpoint_is_closed) {
     Memory buffer(kBytes, 9);
     carry_out(false, buffer);
     ASSERT_EQ(buffer, memory_);
@@ -257,7 +257,7 @@ TEST_P(RailEnds, a_get_that_is_on_its_way_never_lands_once_the_active_endpoint_i
 
 // Closing the active endpoint instead breaks all providers of libfabric 1.17: they free the record
 // of a half-read answer twice, and crash, or later transfers share records.
-TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut) {
+TEST_P(RailEnds, a_half_read_get_ends_when_its_connection_is_cut) {
     constexpr std::uint64_t kLargeKey = 78;
     constexpr std::size_t kMany = 64;
     Memory large(32 << 20, 5);
@@ -308,7 +308,7 @@ TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut
 // Addresses of closed endpoints are forgotten while their connections may still exist. Broken by a
 // reopened endpoint that cannot send, or by a peer that takes no new connection while it has the
 // old one.
-TEST_P(RailEnds, an_address_that_is_forgotten_takes_nothing_along) {
+TEST_P(RailEnds, forgetting_an_address_disturbs_no_later_transfer) {
     for (std::uint8_t round = 2; round < 12; ++round) {
         Memory buffer(kBytes, round);
         carry_out(true, buffer);
@@ -372,7 +372,7 @@ struct Pair {
 };
 
 // Broken by a cut that compares only addresses, or ports without their protocol.
-TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
+TEST_P(RailEnds, a_cut_spares_the_sockets_of_the_program) {
     Memory buffer(kBytes, 2);
     carry_out(true, buffer);
     const sockaddr_in target = passive_address();
@@ -397,7 +397,7 @@ TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
 
 // Broken by leaving such a connection open: its first bytes would crash the provider, which then
 // looks up the closed endpoint.
-TEST_P(RailEnds, a_connection_that_has_said_nothing_ends_with_the_endpoint) {
+TEST_P(RailEnds, a_silent_connection_ends_with_the_endpoint) {
     Memory buffer(kBytes, 2);
     carry_out(true, buffer);
     const sockaddr_in target = passive_address();
@@ -417,7 +417,7 @@ TEST_P(RailEnds, a_connection_that_has_said_nothing_ends_with_the_endpoint) {
     (void)close(silent);
 }
 
-TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
+TEST_P(RailEnds, messages_arrive_from_a_reopened_endpoint) {
     const fi_addr_t there = address_of_messages();
     carry({&here_, Rail::Use::send}, {&there_, Rail::Use::receive}, there, "first");
     ASSERT_TRUE(here_.close(Rail::Use::send));
@@ -427,7 +427,7 @@ TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
 
 // Broken by a separate connection for the way back: then each arriving message costs its reader an
 // acknowledgement, which is sent before the program gets the message.
-TEST_P(RailEnds, messages_go_back_by_the_connection_that_others_came_by) {
+TEST_P(RailEnds, messages_go_back_by_the_same_connection) {
     if (!here_.is_two_way()) GTEST_SKIP() << "the provider has one way";
     const fi_addr_t there = address_of_messages();
     for (const char *text : {"first", "of a new endpoint"}) {
@@ -484,7 +484,7 @@ TEST_P(RailEnds, windows_of_connections_for_messages_are_limited) {
 
 // Broken by treating an endpoint as closed without checking libfabric's result: the fence would
 // answer while the old endpoint still takes transfers.
-TEST_P(RailEnds, an_endpoint_that_libfabric_does_not_close_is_there_as_before) {
+TEST_P(RailEnds, an_endpoint_that_libfabric_does_not_close_still_works) {
     const char *const layer = std::getenv("FABRIC_LAYER");
     if (layer == nullptr || std::strstr(layer, "unclosed=1") == nullptr)
         GTEST_SKIP() << "needs the layer";

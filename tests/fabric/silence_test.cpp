@@ -37,7 +37,7 @@ class Watched : public ToldPeers {
     }
 };
 
-TEST_F(Watched, all_that_is_open_to_a_rank_that_has_died_ends) {
+TEST_F(Watched, open_operations_to_a_dead_rank_end) {
     meet();
     Job &get = job(Operation::Kind::get);
     start(get);
@@ -52,7 +52,7 @@ TEST_F(Watched, all_that_is_open_to_a_rank_that_has_died_ends) {
 
 // Broken by a wait for any rank that goes through all peers, or that does not notice the end of a
 // rank on another node: a death, or a departure, which waits of teams need to know.
-TEST_F(Watched, a_wait_reads_a_count_and_then_the_ends_of_ranks_on_other_nodes) {
+TEST_F(Watched, a_wait_reads_ends_on_other_nodes_only_if_their_count_changed) {
     const int anybody = kAnyPeer;
     table.places[1].gone = static_cast<std::uint32_t>(Gone::left);
     EXPECT_EQ(find_lost(rank, &anybody), -1);
@@ -75,7 +75,7 @@ TEST_F(Watched, the_end_of_a_node_that_was_silent_for_too_long_is_counted) {
 
 // Broken by a watcher that does not finish what an earlier watcher had begun when it died: the
 // ranks would never count as lost.
-TEST_F(Watched, the_end_of_a_node_that_a_dead_watcher_has_begun_is_carried_on) {
+TEST_F(Watched, a_new_watcher_finishes_the_end_of_a_node) {
     table.places[1].answered_ns = watch::kEnded;
     EXPECT_EQ(lost_soon(), 1);
 }
@@ -132,7 +132,7 @@ TEST_F(Watched, nothing_is_taken_while_a_lease_is_paused_and_all_when_it_begins_
 
 // Broken by a rank that is stopped between its check of the lease and work that it had read
 // before.
-TEST_F(Watched, a_task_that_was_taken_in_before_the_end_of_a_lease_is_not_carried_out_after_it) {
+TEST_F(Watched, a_task_from_before_the_end_of_a_lease_is_not_carried_out_after_it) {
     on_task = [this] { refuse(1); };
     Word task = ToldPeer::word(MessageKind::task, 0, 1);
     task.header.handle = kControlHandle;
@@ -145,7 +145,7 @@ TEST_F(Watched, a_task_that_was_taken_in_before_the_end_of_a_lease_is_not_carrie
 }
 
 // Broken by calling a peer mute while it is stopped, or as soon as it continues.
-TEST_F(Watched, a_peer_is_mute_once_it_has_looked_in_vain_for_longer_than_it_had_not) {
+TEST_F(Watched, a_peer_is_mute_after_looking_in_vain_longer_than_not_looking) {
     meet();
     Job &task = job(Operation::Kind::execute);
     start(task);
@@ -193,7 +193,7 @@ TEST_F(Watched, a_peer_that_has_died_before_its_first_use_is_lost_at_it) {
     EXPECT_EQ(heard(MessageKind::question, 2), 0);
 }
 
-TEST_F(Watched, news_of_a_peer_reach_what_waits_for_its_lease) {
+TEST_F(Watched, a_put_that_waits_for_a_lease_learns_of_a_death) {
     table.places[2].answered_ns = 0;
     EXPECT_EQ(network->submit(&put(1, 2)), Submit::again);
     EXPECT_EQ(known_gone(rank, 2), Gone::no);
@@ -215,7 +215,7 @@ TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_before_its_first_me
 }
 
 // TCP waits as long again as the network was away. Broken by messages that wait for TCP.
-TEST_F(Watched, a_peer_that_looks_and_is_not_heard_is_asked_from_a_new_endpoint) {
+TEST_F(Watched, a_polling_but_unheard_peer_is_asked_from_a_new_endpoint) {
     meet();
     start(job(Operation::Kind::execute));
     looks_of_it(4, false);
@@ -230,7 +230,7 @@ TEST_F(Watched, a_peer_that_looks_and_is_not_heard_is_asked_from_a_new_endpoint)
 }
 
 // Broken by tasks for others that wait behind tasks for a peer that takes none.
-TEST_F(Watched, a_task_that_is_not_taken_for_one_peer_does_not_hold_up_those_for_others) {
+TEST_F(Watched, a_blocked_task_for_one_peer_does_not_delay_others) {
     meet();
     meet(2);
     start(job(Operation::Kind::execute, 2));
@@ -293,7 +293,7 @@ TEST_F(Watched, an_endpoint_that_is_not_closed_for_a_silent_host_is_tried_again_
 
 // Broken by waiting forever because the peer's kernel takes connections, or by a state that never
 // ends.
-TEST_F(Watched, a_peer_that_looks_and_does_not_answer_its_first_use_is_out_of_reach_until_it_does) {
+TEST_F(Watched, a_polling_peer_is_out_of_reach_until_it_answers_its_first_use) {
     Job &first = put(1);
     (void)network->submit(&first);
     looks_of_it(38, true);

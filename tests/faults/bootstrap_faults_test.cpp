@@ -269,7 +269,7 @@ TEST(bootstrap_faults, cards_of_another_job_version_or_place_are_refused) {
 }
 
 // Broken by trusting a launcher that starts N copies of rank 0.
-TEST(bootstrap_faults, an_allgather_that_gives_everybody_his_own_part_is_refused) {
+TEST(bootstrap_faults, an_allgather_that_returns_only_own_parts_is_refused) {
     Job job(2);
     for (std::size_t i = 0; i < 2; ++i) {
         job.ranks[i].after = [i](int, void *all, std::size_t bytes) {
@@ -333,7 +333,7 @@ TEST(bootstrap_faults, strangers_at_the_socket_are_turned_away) {
 }
 
 // Broken by a connection that waits forever while the leader accepts none.
-TEST(bootstrap_faults, a_leader_that_takes_no_connections_costs_the_time_given) {
+TEST(bootstrap_faults, a_leader_that_takes_no_connections_costs_only_the_timeout) {
     using namespace sennit::runtime;
     Listener leader;
     ASSERT_EQ(listener_open(&leader), SENNIT_OK);

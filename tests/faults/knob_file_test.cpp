@@ -93,13 +93,13 @@ TEST(knob_file, the_environment_wins_if_it_is_not_empty) {
 }
 
 // Broken by using the first line.
-TEST(knob_file, of_two_lines_with_one_name_the_last_counts) {
+TEST(knob_file, the_last_of_two_equal_names_counts) {
     const File file("SENNIT_TIMEOUT=2\nSENNIT_TIMEOUT=3\n");
     expect_knob("SENNIT_TIMEOUT", "3", 2);
 }
 
 // Broken by a value that does not take effect.
-TEST(knob_file, the_level_of_the_log_can_be_set_there) {
+TEST(knob_file, the_log_level_can_be_set_in_the_file) {
     const File file("SENNIT_LOG=none\nSENNIT_FROBNICATE=1\n");
     testing::internal::CaptureStderr();
     EXPECT_EQ(start_and_stop(), SENNIT_OK) << sennit_last_error()->text;
@@ -150,7 +150,7 @@ TEST(knob_file, a_value_of_the_wrong_type_ends_init_with_file_and_line) {
 }
 
 // Broken by a wrong file name that goes unnoticed, or by reading a file although "none" is set.
-TEST(knob_file, a_file_that_is_named_has_to_exist_and_none_is_no_file) {
+TEST(knob_file, a_named_file_must_exist_and_none_means_no_file) {
     (void)setenv("SENNIT_CONFIG", "/nowhere/sennit.conf", 1);
     EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG);
     EXPECT_STREQ(sennit_last_error()->text,

@@ -41,7 +41,7 @@ sennit_status start_and_stop() {
 }  // namespace
 
 // Broken by reading an invalid value as 0 or as the default.
-TEST(knobs, a_value_that_is_none_ends_init_and_names_the_knob) {
+TEST(knobs, an_invalid_value_ends_init_and_names_the_knob) {
     const struct {
         const char *name;
         const char *value;
@@ -75,7 +75,7 @@ TEST(knobs, a_value_that_is_none_ends_init_and_names_the_knob) {
 }
 
 // Broken by a job that starts although its first put has no path.
-TEST(knobs, a_list_of_nothing_but_paths_that_this_build_lacks_ends_init) {
+TEST(knobs, a_list_of_missing_paths_only_ends_init) {
     if (sennit_path_built(SENNIT_PATH_MPI) != 0) GTEST_SKIP() << "this build has the path mpi";
     for (const char *paths : {"mpi", "self,mpi"}) {
         (void)setenv("SENNIT_PATHS", paths, 1);
@@ -134,7 +134,7 @@ TEST(knobs, unknown_names_are_warned_of_once) {
 }
 
 // Broken by a log level that is ignored, or by newlines within a line.
-TEST(knobs, the_log_goes_to_the_function_that_was_set_up_to_its_level) {
+TEST(knobs, the_log_goes_to_the_given_function_up_to_its_level) {
     Lines lines;
     (void)setenv("SENNIT_UNKNOWN_BY_ALL", "1", 1);
     ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_ERROR), SENNIT_OK);
@@ -197,7 +197,7 @@ TEST(knobs, a_loop_of_early_calls_is_logged_once_a_second) {
 }
 
 // Broken by treating an empty value as wrong or as set.
-TEST(knobs, an_empty_value_is_none) {
+TEST(knobs, an_empty_value_counts_as_unset) {
     int index = 0;
     sennit_knob knob;
     for (; sennit_knob_get(index, &knob) == SENNIT_OK; ++index) {
@@ -214,7 +214,7 @@ TEST(knobs, an_empty_value_is_none) {
 }
 
 // Broken by a message that uses the type names of the source code.
-TEST(knobs, a_wrong_value_is_answered_with_what_a_right_one_is) {
+TEST(knobs, the_error_for_a_wrong_value_describes_a_right_one) {
     (void)setenv("SENNIT_INIT_TIMEOUT", "abc", 1);
     EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG);
     EXPECT_STREQ(sennit_last_error()->text,

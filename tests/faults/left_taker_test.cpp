@@ -24,7 +24,7 @@ void wait_for_the_end(int rank) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
-TEST(left_taker, producers_that_push_or_detach_later_do_not_touch_its_memory) {
+TEST(left_taker, late_producers_do_not_touch_the_memory_of_a_taker_that_left) {
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "0.2", 1);
     Job job(2, "inproc");
     job.run(
@@ -56,7 +56,7 @@ TEST(left_taker, producers_that_push_or_detach_later_do_not_touch_its_memory) {
     EXPECT_EQ(job.fault, "");
 }
 
-TEST(left_owner, its_memory_keeps_its_addresses_while_others_are_at_it) {
+TEST(left_owner, memory_of_an_owner_that_left_keeps_its_addresses_during_use) {
     (void)setenv("SENNIT_FINALIZE_TIMEOUT", "0.2", 1);
     Job job(2, "inproc");
     job.run(

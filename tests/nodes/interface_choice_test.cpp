@@ -54,7 +54,7 @@ std::vector<std::string> choose(const std::vector<RailCard> &cards) {
 
 using Addresses = std::vector<std::string>;
 
-TEST(InterfaceChoice, an_address_that_other_machines_have_too_is_not_taken) {
+TEST(InterfaceChoice, an_address_of_several_machines_is_not_taken) {
     EXPECT_EQ(choose({card(1, {{"172.17.0.1", 16}, {"10.0.0.1", 24}, {"127.0.0.1", 8}}),
                       card(2, {{"172.17.0.1", 16}, {"10.0.0.2", 24}, {"127.0.0.1", 8}})}),
               (Addresses{"10.0.0.1", "10.0.0.2"}));
@@ -68,7 +68,7 @@ TEST(InterfaceChoice, made_up_nodes_of_one_machine_share_an_address) {
               (Addresses{"10.0.0.1", "10.0.0.1"}));
 }
 
-TEST(InterfaceChoice, all_subnets_that_all_machines_have_are_taken_in_whatever_order) {
+TEST(InterfaceChoice, subnets_of_all_machines_are_taken_in_any_order) {
     EXPECT_EQ(choose({card(1, {{"10.1.0.1", 24}, {"10.2.0.1", 24}, {"10.3.0.1", 24}}),
                       card(1, {{"10.1.0.1", 24}, {"10.2.0.1", 24}, {"10.3.0.1", 24}}),
                       card(2, {{"10.3.0.2", 24}, {"10.2.0.2", 24}}),
@@ -82,7 +82,7 @@ RailCard wanting(unsigned rails, RailCard card) {
     return card;
 }
 
-TEST(InterfaceChoice, there_are_no_more_rails_than_any_rank_wants) {
+TEST(InterfaceChoice, the_smallest_wanted_number_of_rails_counts) {
     const RailCard one = card(1, {{"10.1.0.1", 24}, {"10.2.0.1", 24}, {"10.3.0.1", 24}});
     const RailCard two = card(2, {{"10.1.0.2", 24}, {"10.2.0.2", 24}, {"10.3.0.2", 24}});
     EXPECT_EQ(choose({wanting(2, one), two}),
@@ -96,7 +96,7 @@ TEST(InterfaceChoice, there_are_no_more_rails_than_any_rank_wants) {
 }
 
 // Broken by splitting a large put equally between a card and the slow network for managing hosts.
-TEST(InterfaceChoice, a_subnet_that_is_known_to_be_much_slower_is_left_out) {
+TEST(InterfaceChoice, a_much_slower_subnet_is_left_out) {
     EXPECT_EQ(choose({card(1, {{"10.1.0.1", 24, 10}, {"10.2.0.1", 24, 14}, {"10.3.0.1", 24, 14}}),
                       card(2, {{"10.1.0.2", 24, 14}, {"10.2.0.2", 24, 13}, {"10.3.0.2", 24, 14}})}),
               (Addresses{"10.2.0.1 10.3.0.1", "10.2.0.2 10.3.0.2"}));
@@ -108,7 +108,7 @@ TEST(InterfaceChoice, a_subnet_is_its_address_and_its_length) {
               (Addresses{"10.8.0.1", "10.8.9.2"}));
 }
 
-TEST(InterfaceChoice, without_a_common_subnet_each_takes_its_best_one_that_is_no_trap) {
+TEST(InterfaceChoice, without_a_common_subnet_each_takes_its_best_own_one) {
     EXPECT_EQ(choose({card(1, {{"172.17.0.1", 16}, {"10.1.0.1", 24}}),
                       card(2, {{"172.17.0.1", 16}, {"10.2.0.2", 24}, {"10.4.0.2", 24}})}),
               (Addresses{"10.1.0.1", "10.2.0.2"}));

@@ -40,7 +40,7 @@ TEST(Start, neighbours_are_mutual_and_few_and_join_all_nodes) {
 }
 
 // Broken by ranks of a node that share ports.
-TEST(Start, each_rank_has_its_own_card_back) {
+TEST(Start, each_rank_gets_its_own_card_back) {
     std::vector<Address> addresses(64);
     const auto card_for = [](std::size_t rank) {
         RailCard card{};
@@ -65,7 +65,7 @@ TEST(Start, each_rank_has_its_own_card_back) {
 }
 
 // Broken by treating a rank without a trial as one that has reached nothing.
-TEST(Start, a_rank_that_has_not_tried_has_no_say) {
+TEST(Start, a_rank_without_a_trial_does_not_count) {
     NodeTrial both;
     both.add(NodeTrial{});
     EXPECT_FALSE(both.is_tried());
@@ -80,7 +80,7 @@ TEST(Start, a_rank_that_has_not_tried_has_no_say) {
 }
 
 // Broken by treating completion data as usable if it comes in one direction only.
-TEST(Start, a_rail_brings_data_if_it_does_in_both_directions) {
+TEST(Start, a_rail_brings_data_only_if_it_does_in_both_directions) {
     NodeTrial both;
     NodeTrial found{0x3, 0};
     both.add(found);

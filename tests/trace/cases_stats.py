@@ -33,7 +33,7 @@ def plans_batches_queues_and_channels_count_the_bytes_that_moved(job):
     job.run(job.ranks(2, "moved"), STATS="1", PATHS="self,cma")
 
 
-def they_are_printed_at_the_end_when_asked_for(job):
+def counters_are_printed_at_the_end_on_request(job):
     """Broken by a rank or a path that is left out."""
     out, messages = job.run(job.ranks(2, "many", 10), STATS="1")
     assert out == "96 bytes to and from rank 1\n", out
@@ -64,7 +64,7 @@ def the_file_of_an_ended_job_has_all_ranks(job):
     assert "rank 3 (ended" in text and "operations" in text, text
 
 
-def a_running_job_can_be_read_and_a_dead_rank_is_told(job):
+def a_running_job_can_be_read_and_a_dead_rank_is_reported(job):
     """Broken by counters that are only written at the end."""
     process = job.start(job.ranks(2, "stay", os.path.join(job.folder, "go")), STATS="s")
     try:
@@ -88,7 +88,7 @@ def a_running_job_can_be_read_and_a_dead_rank_is_told(job):
     assert ranks[0]["state"] == "ended", ranks[0]
 
 
-def a_file_that_is_cut_off_costs_no_job_its_life(job):
+def a_truncated_file_ends_no_job(job):
     """For example by `: > s`. Broken by a mapped file, whose pages are then gone."""
     process = job.start(job.ranks(2, "stay", os.path.join(job.folder, "go")), STATS="s")
     try:
@@ -109,7 +109,7 @@ def a_file_that_is_cut_off_costs_no_job_its_life(job):
     assert _row(ranks[1], None)["waits"] > 0, ranks
 
 
-def no_file_of_somebody_else_is_written(job):
+def no_link_or_file_of_another_user_is_written(job):
     """In a folder that users share. Broken by following a link, or by using a file that another user has made and may truncate."""
     for knob, name, written in (("STATS", "s", "s"), ("STATS", "s.%r", "s.1"), ("TRACE", "t", "t"), ("TRACE", "t.%r", "t.1"),
                                 ("TRACE", "u", "u.1.part")):
@@ -133,7 +133,7 @@ def no_file_of_somebody_else_is_written(job):
                 os.remove(left)
 
 
-def wrong_files_are_answered(job):
+def wrong_files_are_refused(job):
     """Broken by a crash on a file of another kind."""
     with open("other", "wb") as file:
         file.write(b"x" * 200_000)

@@ -79,7 +79,7 @@ def every_call_is_an_event_of_its_rank_in_order(job):
     assert not glob.glob("*.part"), "what is in the text is not left twice"
 
 
-def what_a_viewer_would_not_take_is_found(job):
+def invalid_traces_are_found(job):
     """Every case reads traces by events_of(), which checks the format. Broken by a check that accepts anything."""
     job.run(job.ranks(2, "calls"), TRACE="t.json")
     with open("t.json", encoding="utf-8") as file:
@@ -129,7 +129,7 @@ def threads_of_a_rank_have_lanes_inside_that_of_the_rank(job):
         assert len(puts) == 400 and sorted(map(puts.count, set(puts))) == [100] * 4, puts
 
 
-def progress_is_inside_waits_where_messages_move(job):
+def progress_of_messages_is_inside_waits(job):
     """On the simulated network. Broken by progress that is not recorded, or that is recorded although nothing moved."""
     job.run([job.rank, "calls", "2", "self,sim"], TRACE="t.json")
     for own in _check_calls("t.json", 2, "sim", True).values():
@@ -141,7 +141,7 @@ def progress_is_inside_waits_where_messages_move(job):
         assert "sennit_put" in waits or "sennit_get" in waits, waits
 
 
-def events_and_counters_name_the_rails_where_messages_move(job):
+def events_and_counters_of_messages_name_the_rails(job):
     """On a simulated network with two rails; small pieces take the rail that belongs to the two ranks: the second for ranks 0
     and 2, the first for both other pairs. Broken by pieces that count for the other rail, or for none."""
     job.run([job.rank, "calls", "3", "self,sim:rails=2"], TRACE="t.json", STATS="s")
@@ -172,7 +172,7 @@ def a_job_without_the_knob_writes_nothing(job):
     assert not os.listdir("."), os.listdir(".")
 
 
-def each_rank_has_a_file_of_its_own_where_the_name_says_so(job):
+def each_rank_has_its_own_file_if_the_name_has_percent_r(job):
     """With %r, and joined again by merge."""
     job.run(job.ranks(3, "calls"), TRACE="t.%r.json")
     assert sorted(os.listdir(".")) == ["t.0.json", "t.1.json", "t.2.json"]
@@ -182,7 +182,7 @@ def each_rank_has_a_file_of_its_own_where_the_name_says_so(job):
     _check_barriers(_check_calls("all.json", 3, "mapped", True))
 
 
-def what_a_rank_did_before_it_died_is_merged(job):
+def events_of_a_dead_rank_are_merged(job):
     """SIGKILL kills rank 1. Broken by events that are kept only in the rank's private memory."""
     job.run(job.ranks(3, "die", options=["--keep-going"]), code=137, TRACE="t.json")
     assert glob.glob("*.part") == ["t.json.1.part"], "the others have written theirs"
@@ -364,7 +364,7 @@ def a_file_that_can_not_be_written_is_a_warning(job):
     _check_barriers(_check_calls("t.json", 2, "mapped", True))
 
 
-def a_text_that_is_longer_than_a_file_may_be_is_a_warning(job):
+def a_text_above_the_limit_of_file_sizes_is_a_warning(job):
     """The mapped files are within the limit, the text is not. Broken by a program that SIGXFSZ ends at its exit."""
     command = subprocess.list2cmdline(job.ranks(2, "many", 50_000))
     _, messages = job.run(["sh", "-c", f"ulimit -f 24000; exec {command}"], TRACE="t.json")
@@ -413,7 +413,7 @@ def the_clocks_of_two_nodes_are_brought_together(job):
     print("clocks 1000 s apart" if can_move else "one clock", "right by", error_ns, "ns")
 
 
-def wrong_words_and_files_are_answered(job):
+def wrong_arguments_and_files_are_refused(job):
     """Broken by a crash on a file of another kind."""
     with open("other", "w", encoding="utf-8") as file:
         file.write("{}")

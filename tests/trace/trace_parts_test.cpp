@@ -47,7 +47,7 @@ TEST(Clocks, one_clock_compared_with_itself_has_the_offset_0) {
     EXPECT_EQ(found.error_ns, 50);
 }
 
-TEST(TraceText, an_event_fits_into_its_place_whatever_is_in_it) {
+TEST(TraceText, the_longest_event_fits_into_its_place) {
     TraceFile file{};
     file.rank = INT32_MAX;
     file.clock_offset_ns = -5;
@@ -72,7 +72,7 @@ TEST(TraceText, times_are_microseconds_with_three_digits) {
     EXPECT_STREQ(Microseconds(-1'005).text, "-1.005");
 }
 
-TEST(TraceFileName, every_r_behind_a_percent_sign_is_the_rank) {
+TEST(TraceFileName, percent_r_in_a_file_name_is_the_rank) {
     char name[kFileNameBytes];
     ASSERT_TRUE(file_name("/a.%r.b%r%", 12, ".part", name));
     EXPECT_STREQ(name, "/a.12.b12%.part");
@@ -83,7 +83,7 @@ TEST(TraceFileName, every_r_behind_a_percent_sign_is_the_rank) {
     EXPECT_TRUE(names_rank("%r") && !names_rank("r%"));
 }
 
-TEST(TraceNames, what_finds_no_room_in_the_table_is_other) {
+TEST(TraceNames, names_beyond_the_table_are_other) {
     auto trace = std::make_unique<TraceFile>();
     Observer observer;
     observer.trace = trace.get();

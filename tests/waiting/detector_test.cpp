@@ -53,7 +53,7 @@ class Detector : public testing::Test {
     int mates_[kMates - 1] = {1, 2};
 };
 
-TEST_F(Detector, a_wait_for_any_rank_looks_at_those_of_its_node_alone) {
+TEST_F(Detector, a_wait_for_any_rank_looks_at_its_own_node_only) {
     ASSERT_NE(rank().peers[1].start_ticks, 0u) << "no /proc";
     const sennit_status status =
         wait_until(rank(), Deadline::after(20'000'000), kAnyPeer, [] { return false; });
@@ -62,7 +62,7 @@ TEST_F(Detector, a_wait_for_any_rank_looks_at_those_of_its_node_alone) {
     EXPECT_EQ(looks(kMates, kPeers), 0);
 }
 
-TEST_F(Detector, a_death_that_was_noted_ends_a_wait_for_any_rank_and_a_departure_does_not) {
+TEST_F(Detector, a_noted_death_ends_a_wait_for_any_rank_and_a_departure_does_not) {
     note_gone(rank(), 700, Gone::left);
     EXPECT_EQ(find(), -1);
     EXPECT_EQ(count_ended(rank()), 1u);

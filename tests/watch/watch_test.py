@@ -182,7 +182,7 @@ def silence_ends_init(sennit, program, ranks, tries=1):
     os._exit(0)  # ends the timers too
 
 
-def nobody_is_lost_on_a_busy_processor(sennit, program, ranks, seconds):
+def no_rank_is_lost_on_a_busy_processor(sennit, program, ranks, seconds):
     """All ranks share one processor, compute and communicate. At times a rank is stopped for a third of the timeout or less."""
     job = Job("taskset", program, ranks, 3, "work", str(seconds), nodes=("--nodes", "2"), before=("-c", "0", sennit), limit_s=seconds + 60)
     processes = [job.read("waits")[1] for _ in range(ranks)]
@@ -322,7 +322,7 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
     expect(job.process.returncode == 0, "exit code", job.process.returncode)
 
 
-def who_leaves_is_not_dead(sennit, program, ranks):
+def a_rank_that_leaves_is_not_dead(sennit, program, ranks):
     """Rank 1 is slow in the last barrier. Others leave meanwhile; ranks that still wait for rank 1 learn of these only
     that their ports have no owner."""
     slow = "export LD_LIBRARY_PATH=$LAYER FABRIC_LAYER=delay_us=400000"
@@ -340,7 +340,7 @@ def who_leaves_is_not_dead(sennit, program, ranks):
 CASES = {"takes_over": the_next_rank_takes_over, "stop": a_short_stop_is_no_death, "silence": a_silent_host_is_lost,
          "all": a_job_that_is_stopped_goes_on, "nonsense": nonsense_ends_its_connection_alone, "child": a_fork_keeps_no_port, "start": a_death_before_the_start_ends_it,
          "share": a_stopped_rank_does_not_hold_up_others, "hold": a_stopped_rank_is_waited_for, "limit": silence_ends_init,
-         "leave": who_leaves_is_not_dead, "work": nobody_is_lost_on_a_busy_processor,
+         "leave": a_rank_that_leaves_is_not_dead, "work": no_rank_is_lost_on_a_busy_processor,
          "many": silence_is_heard_by_all_of_many_nodes,
          "KILL": functools.partial(every_wait_ends, "KILL"), "STOP": functools.partial(every_wait_ends, "STOP")}
 

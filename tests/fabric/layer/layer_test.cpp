@@ -191,7 +191,7 @@ class Layer : public testing::Test {
     alignas(64) char to_[kBytes] = "";
 };
 
-TEST_F(Layer, a_mode_that_a_program_does_not_name_leaves_it_no_provider) {
+TEST_F(Layer, a_program_without_a_needed_mode_gets_no_provider) {
     for (const char *mode : {"mr=local", "mr=virt", "mr=prov_key", "mr=endpoint", "mr=allocated",
                              "mr=raw,key_size=16", "context", "context2", "rx_cq_data"}) {
         EXPECT_EQ(find(mode, 0, 0), -FI_ENODATA) << mode;
@@ -201,7 +201,7 @@ TEST_F(Layer, a_mode_that_a_program_does_not_name_leaves_it_no_provider) {
     EXPECT_EQ(find("cq_data=4", 0, 0, 4), 0);
 }
 
-TEST_F(Layer, settings_that_mean_nothing_are_not_taken_for_none) {
+TEST_F(Layer, meaningless_settings_are_refused) {
     for (const char *text : {"local", "mr=none", "again", "again=0", "lose=x", "key_size=9",
                              "mr=raw,key_size=8", "enosys="})
         EXPECT_EQ(find(text, kAllModes, kAllMrModes), -FI_EINVAL) << text;
@@ -256,7 +256,7 @@ TEST_F(Layer, memory_that_is_not_enabled_cannot_be_reached) {
     EXPECT_STREQ(to_, "");
 }
 
-TEST_F(Layer, keys_of_the_provider_are_the_only_ones) {
+TEST_F(Layer, only_keys_of_the_provider_work) {
     open("mr=prov_key");
     fid_mr *const to = expose(to_);
     EXPECT_NE(fi_mr_key(to), kKey);
@@ -267,14 +267,14 @@ TEST_F(Layer, keys_of_the_provider_are_the_only_ones) {
     EXPECT_STREQ(to_, "sent");
 }
 
-TEST_F(Layer, keys_of_the_program_have_the_size_that_was_said) {
+TEST_F(Layer, keys_of_the_program_have_at_most_the_set_size) {
     open("key_size=4");
     EXPECT_EQ(expose(to_, kAccess, std::uint64_t{1} << 32), nullptr);
     EXPECT_EQ(code_, -FI_EKEYREJECTED);
     EXPECT_NE(expose(to_, kAccess, UINT32_MAX), nullptr);
 }
 
-TEST_F(Layer, memory_is_named_by_its_address_where_that_is_asked_for) {
+TEST_F(Layer, memory_is_named_by_its_address_in_mode_virt) {
     open("mr=virt");
     ASSERT_NE(expose(to_), nullptr);
     ASSERT_EQ(put(0, kKey), 0);
@@ -306,7 +306,7 @@ TEST_F(Layer, raw_keys_are_mapped_before_they_are_used) {
     EXPECT_EQ(fi_mr_map_raw(domain_, base, raw, bytes, &key, 0), -FI_EINVAL);
 }
 
-TEST_F(Layer, memory_is_there_when_it_is_registered) {
+TEST_F(Layer, memory_must_exist_when_it_is_registered) {
     open("mr=allocated");
     auto *const pages = static_cast<char *>(
         mmap(nullptr, 3 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -327,7 +327,7 @@ TEST_F(Layer, contexts_belong_to_the_operation_until_it_ends) {
     EXPECT_EQ(put(0, kKey), -FI_EINVAL) << "they overlap";
 }
 
-TEST_F(Layer, a_context_that_was_written_is_named) {
+TEST_F(Layer, an_overwritten_context_is_reported) {
     open("context");
     ASSERT_NE(expose(to_), nullptr);
     ASSERT_EQ(put(0, kKey), 0);
@@ -337,7 +337,7 @@ TEST_F(Layer, a_context_that_was_written_is_named) {
     EXPECT_NE(testing::internal::GetCapturedStderr().find("broken rule"), std::string::npos);
 }
 
-TEST_F(Layer, data_has_the_bits_that_were_said_and_calls_may_be_missing) {
+TEST_F(Layer, data_has_at_most_the_set_bits_and_calls_may_be_missing) {
     open("cq_data=4,enosys=write+send");
     ASSERT_NE(expose(to_), nullptr);
     const auto put_data = [&](std::uint64_t data) {
@@ -448,7 +448,7 @@ TEST_F(Layer, cards_have_names_in_place_of_addresses) {
     library().freeinfo(all);
 }
 
-TEST_F(Layer, cards_may_be_of_no_use) {
+TEST_F(Layer, cards_may_be_unusable) {
     provider_ = "cxi";
     format_ = FI_FORMAT_UNSPEC;
     ASSERT_EQ(find("names=cxi,barred", 0, 0), 0);
@@ -469,7 +469,7 @@ TEST_F(Layer, endpoints_and_registrations_are_refused) {
     EXPECT_EQ(code_, -FI_ENOMEM);
 }
 
-TEST_F(Layer, what_is_posted_is_swallowed_while_there_is_a_file) {
+TEST_F(Layer, operations_are_swallowed_while_the_file_exists) {
     std::string name = testing::TempDir() + "fabric_layer_XXXXXX";
     const int file = mkstemp(name.data());
     ASSERT_GE(file, 0);
@@ -485,7 +485,7 @@ TEST_F(Layer, what_is_posted_is_swallowed_while_there_is_a_file) {
     EXPECT_STREQ(to_, "sent");
 }
 
-TEST_F(Layer, an_endpoint_that_connects_takes_nothing_before) {
+TEST_F(Layer, an_endpoint_takes_nothing_until_it_is_connected) {
     const auto start = steady_clock::now();
     open("connect_ms=30");
     ASSERT_NE(expose(to_), nullptr);
