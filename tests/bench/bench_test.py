@@ -80,7 +80,7 @@ def notify():
     check(lines, "notify", expected)
 
 
-def openshmem_is_measured_or_the_reason_told():
+def openshmem_is_measured_or_the_reason_reported():
     """With `--mpi all`, OpenSHMEM is measured or the reason is reported; a launcher that fails is a reason too."""
     missing = "openshmem: not measured: "
     run = subprocess.run([SENNIT, "bench", "notify", "--mpi", "all", "--bytes", "8", *TINY, "--json"],
@@ -293,7 +293,7 @@ def rate():
     assert run.returncode == 1 and "has no load and store" in run.stderr, f"{run.returncode}\n{run.stdout}{run.stderr}"
 
 
-def wrong_words_are_refused():
+def wrong_arguments_are_refused():
     for words in (["pingpong", "--bytes", "12"], ["put", "--bytes", "0"], ["pingpong", "--mpi", "lam"], ["barrier", "-n", "0"],
                   ["queue", "-n", "1"], ["wake"], ["rails"], ["rails", "-n", "3", "--cluster", __file__], ["barrier", "-n", "4", "--cluster", __file__], ["queue", "--bytes", "2M"], ["put", "--mpi", "openshmem"],
                   ["pingpong", "--rounds", "0"], []):
@@ -372,7 +372,7 @@ def rails_and_progress_between_hosts():
 
 
 CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": plan, "queue": queue,
-         "openshmem_is_measured_or_the_reason_told": openshmem_is_measured_or_the_reason_told,
+         "openshmem_is_measured_or_the_reason_reported": openshmem_is_measured_or_the_reason_reported,
          "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
          "barrier": barrier, "broadcast": lambda: collective("broadcast"),
          "allreduce": lambda: collective("allreduce"), "alltoall": lambda: collective("alltoall"), "adopt": adopt,
@@ -385,7 +385,7 @@ CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": pla
          "plans_between_hosts": lambda: between_hosts("plan"),
          "collective_calls_between_hosts": lambda: between_hosts(*COLLECTIVE_CALLS),
          "rails_and_progress_between_hosts": rails_and_progress_between_hosts,
-         "wrong_words_are_refused": wrong_words_are_refused}
+         "wrong_arguments_are_refused": wrong_arguments_are_refused}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]]()

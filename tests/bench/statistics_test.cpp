@@ -80,13 +80,13 @@ TEST(Statistics, one_outlier_does_not_move_the_median) {
     EXPECT_DOUBLE_EQ(summarise(samples).median, 10.0);
 }
 
-TEST(Statistics, no_samples_or_senseless_ones_are_refused) {
+TEST(Statistics, missing_and_infinite_samples_are_refused) {
     EXPECT_THROW(summarise({}), std::invalid_argument);
     EXPECT_THROW(summarise({1.0, std::numeric_limits<double>::quiet_NaN()}), std::invalid_argument);
     EXPECT_THROW(summarise({1.0, std::numeric_limits<double>::infinity()}), std::invalid_argument);
 }
 
-TEST(Record, a_time_comes_back_from_json_as_it_was) {
+TEST(Record, a_time_comes_back_from_json_unchanged) {
     const Record back = record_from_json(to_json(a_time("sennit-put", 8, 3.5)));
     EXPECT_EQ(back.subject, "sennit-put");
     EXPECT_EQ(back.bytes, 8u);
@@ -97,7 +97,7 @@ TEST(Record, a_time_comes_back_from_json_as_it_was) {
     EXPECT_FALSE(back.memory.has_value());
 }
 
-TEST(Record, memory_has_no_times_and_adds_its_bytes) {
+TEST(Record, records_of_memory_have_bytes_and_no_times) {
     Record record = a_time("sennit-rank", 0, 1.0);
     record.time_ns.reset();
     record.memory = MemoryUse{Summary{4096.0, 4096.0, 8192.0, 6}, 5000.0};
@@ -107,7 +107,7 @@ TEST(Record, memory_has_no_times_and_adds_its_bytes) {
     EXPECT_DOUBLE_EQ(record_from_json(line).memory->pss_bytes, 5000.0);
 }
 
-TEST(Record, lines_that_make_no_sense_are_refused) {
+TEST(Record, invalid_lines_are_refused) {
     const auto good = to_json(a_time("sennit-put", 8, 3.5));
     const std::vector<std::pair<const char *, nlohmann::ordered_json>> faults{
         {"median_ns", -1.0}, {"median_ns", 0.0}, {"p5_ns", 4.0},
@@ -137,7 +137,7 @@ TEST(Table, times_and_sizes_are_printed_with_their_unit) {
     EXPECT_EQ(format_bytes(16 * 1024 * 1024), "16 Mi");
 }
 
-TEST(Table, a_word_is_compared_by_the_nanoseconds_it_adds) {
+TEST(Table, a_word_is_compared_by_its_added_nanoseconds) {
     const std::string text =
         sennit::cli::time_table({a_time("raw-store", 8, 0.5), a_time("sennit-put", 8, 3.25),
                                  a_time("openmpi-rma", 8, 6.5)});
@@ -145,7 +145,7 @@ TEST(Table, a_word_is_compared_by_the_nanoseconds_it_adds) {
     EXPECT_THAT(text, HasSubstr("2.00"));  // openmpi-rma against sennit-put
 }
 
-TEST(Table, a_queue_is_told_by_its_items_a_second) {
+TEST(Table, a_queue_is_reported_in_items_a_second) {
     std::vector<Record> records{a_time("raw-ring", 64, 20.0), a_time("sennit-queue", 64, 62.5),
                                 a_time("raw-ring", 512, 200.0)};
     for (Record &record : records)

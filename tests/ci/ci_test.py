@@ -49,7 +49,7 @@ def is_alive(process):
         return False
 
 
-def all_that_ran_is_counted(project):
+def all_tests_that_ran_are_counted(project):
     code, lines = run(project, f"echo '{QUICK}'", f"echo '{REST}'")
     expect(code == 0 and lines[-1] == "8 passed, 0 failed" and not says(lines, "stopped itself"), lines)
 
@@ -69,13 +69,13 @@ def a_failed_test_is_shown_again_at_the_end(project):
     expect(lines[-2].strip() == "the reason" and lines[-1] == "7 passed, 1 failed", lines)
 
 
-def the_limit_in_the_rest_is_said_and_passes(project):
+def the_limit_in_the_rest_is_reported_and_passes(project):
     code, lines = run(project, f"echo '{QUICK}'", f"echo '{REST}'; sleep 40", 3)
     expect(code == 0 and lines[-1] == "8 passed, 0 failed", lines)
     expect(says(lines, "stopped itself: the limit of one run is 3 s") and says(lines, "make test has passed"), lines)
 
 
-def the_limit_after_a_failed_test_is_said_too(project):
+def the_limit_after_a_failed_test_is_reported_too(project):
     code, lines = run(project, f"echo '{QUICK_BAD}'; exit 1", "echo '      Start  7: slow.one'; sleep 40", 3)
     expect(code != 0 and lines[-1] == "2 passed, 1 failed", lines)
     expect(says(lines, "stopped itself: the limit of one run is 3 s") and says(lines, "had not finished: slow.one"), lines)
@@ -88,7 +88,7 @@ def the_limit_in_make_test_fails_the_run(project):
     expect(says(lines, "stopped itself") and not says(lines, "make test has"), lines)
 
 
-def nothing_of_a_run_that_was_cut_stays_alive(project):
+def no_process_of_a_cut_run_stays_alive(project):
     # In its own session, so that a signal to make's process group does not reach it.
     code, lines = run(project, "setsid sh -c 'echo started $$$$; exec sleep 45 > /dev/null 2>&1' & sleep 45", "true", 2)
     started = [int(line.split()[1]) for line in lines if line.startswith("started ")]
@@ -99,7 +99,7 @@ def nothing_of_a_run_that_was_cut_stays_alive(project):
     expect(not is_alive(started[0]), lines)
 
 
-def skipped_tests_of_several_hosts_fail_the_run_unless_that_is_known(project):
+def skipped_tests_of_several_hosts_fail_the_run_unless_allowed(project):
     skipped = f"echo ' 7/9 Test  #7: cluster.some_case ...***Skipped   0.10 sec'; echo '{QUICK}'"
     code, lines = run(project, skipped, f"echo '{REST}'", CI_NO_CLUSTER="")
     expect(code == 1 and lines[-1] == "8 passed, 1 failed" and says(lines, "CI_NO_CLUSTER=1"), lines)
@@ -138,13 +138,13 @@ def the_next_tree_is_built_while_tests_run_and_a_bad_one_fails_the_run(project):
     expect(not any("build/asan" in call[2] for call in tests) and "build/tsan" in tests[-1][2], map(str, calls))
 
 
-def a_ctest_that_is_cut_fails_the_run(project):
+def a_cut_ctest_fails_the_run(project):
     """Would break: tests that do not run, without a failure."""
     code, lines, _ = run_tests(project, "quick", CUT="1")
     expect(code == 1 and lines[-1] == "1 passed, 1 failed" and says(lines, "ended before all tests had run"), lines)
 
 
-def what_the_rest_needs_is_built_beside_the_quick_tests_and_ended_with_them(project):
+def the_build_for_the_rest_runs_and_ends_with_the_quick_tests(project):
     """Only in CI: a run of the quick tests by hand needs no other build."""
     for is_ci in ("true", "false"):
         with tempfile.TemporaryDirectory() as folder:

@@ -109,7 +109,7 @@ class Cluster:
         return done.stdout
 
 
-def a_system_without_namespaces_is_told_what_to_do(cluster):
+def missing_namespaces_are_reported_with_a_remedy(cluster):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "unshare"), "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2\nexit 1\n")
@@ -320,7 +320,7 @@ def frames_are_kept_lost_and_overtaken(cluster):
     return 0
 
 
-def random_programs_meet_a_bad_network(cluster, seconds, suite, *groups):
+def random_programs_survive_a_bad_network(cluster, seconds, suite, *groups):
     """Frames are lost, reordered and held for up to two seconds, and connections break, while programs reuse memory at once and
     compare every byte. All delays are below the peer timeout, so no rank may be reported lost."""
     seed = random.randrange(1 << 30)
@@ -437,7 +437,7 @@ def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
     cluster.nothing_is_left()
 
 
-def init_that_waits_for_a_host_leaves_the_processor_to_others(cluster, sennit):
+def init_yields_the_processor_while_it_waits_for_a_host(cluster, sennit):
     """The other host sends nothing, not even an error, so init waits 10 s. Broken by a rank that polls without pause meanwhile."""
     process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 100")
     cluster.must("cut", "rail", "--silent", "h1", "0")
@@ -451,7 +451,7 @@ def init_that_waits_for_a_host_leaves_the_processor_to_others(cluster, sennit):
     cluster.nothing_is_left()
 
 
-def info_peers_tells_of_each_rail_why_it_is_taken_or_not(cluster, sennit):
+def info_peers_explains_the_choice_of_each_rail(cluster, sennit):
     """Broken by a reason reported for the wrong rail, or by the same rail for all peers."""
     process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
     for host in ("h0", "h1"):
@@ -479,7 +479,7 @@ def info_peers_tells_of_each_rail_why_it_is_taken_or_not(cluster, sennit):
     cluster.nothing_is_left()
 
 
-def a_host_whose_rail_is_cut_is_lost_in_time(cluster, program):
+def a_host_with_a_cut_rail_is_lost_in_time(cluster, program):
     """Both sides wait for a signal that never comes, and report each other's silence; a short cut before it raises no alarm."""
     timeout_s = 3
     keeper = cluster.start("--launcher", "none", "--", "sleep", "600")
@@ -573,7 +573,7 @@ def a_field_is_the_same_to_the_bit_on_four_hosts(cluster, sennit, heat3d):
     cluster.nothing_is_left()
 
 
-def a_pe_ends_those_of_other_hosts(cluster, launcher, program):
+def a_pe_ends_pes_of_other_hosts(cluster, launcher, program):
     """OpenSHMEM: one of two computing PEs ends both. Broken by an exit that ends only its host's PEs, and a launcher that waits."""
     for case, code in (("start-exit", 7), ("own-memory", 0)):
         begin = time.monotonic()
@@ -586,7 +586,7 @@ def a_pe_ends_those_of_other_hosts(cluster, launcher, program):
 
 def main(project, case, *words, cases=None):
     cluster = Cluster(project)
-    if case != "a_system_without_namespaces_is_told_what_to_do":
+    if case != "missing_namespaces_are_reported_with_a_remedy":
         check = subprocess.run([cluster.tool, "check"], capture_output=True, text=True, check=False)
         if check.returncode != 0:
             print(check.stderr)

@@ -107,7 +107,7 @@ print(time.monotonic() - begin)
 """
 
 
-def a_rail_is_as_slow_as_was_asked_for(cluster):
+def a_rail_has_the_requested_rate(cluster):
     """Bounds are one-sided: a busy machine gives no upper bound for an unshaped rail."""
     process = cluster.start("--rails", "2", "--rate", "16mbit", "--launcher", "none", "--", sys.executable, "-c", SINK)
     for rail in range(2):

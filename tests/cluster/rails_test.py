@@ -47,7 +47,7 @@ def large_puts_take_all_rails_and_small_ones_one(cluster, program):
     cluster.nothing_is_left()
 
 
-def a_plan_costs_its_caller_little_while_it_is_carried_out(cluster, program):
+def a_running_plan_costs_its_caller_little_time(cluster, program):
     """16 MiB by a rail of 1 Gbit/s take 0.14 s. When the caller computes meanwhile, Sennit takes less than 5 % of that time of
     the thread, and the data arrives before the computation ends. Broken by a start that returns only after all is sent, by data
     that moves only during a wait, and by a wait that still has work to do."""
@@ -76,7 +76,7 @@ def a_short_put_is_not_held_up_behind_a_long_one(cluster, program):
         expect(parts[len(parts) // 2] < most, parts, runs)  # the machine may have been busy in a run
 
 
-def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
+def a_cut_rail_is_left_out_and_taken_again(cluster, program):
     """Puts continue by the other rail, and later by both again. Every word is compared."""
     keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
     with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
@@ -120,7 +120,7 @@ def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
     cluster.nothing_is_left()
 
 
-def rails_carry_in_proportion_to_what_they_do(cluster, program):
+def rails_carry_data_in_proportion_to_their_rates(cluster, program):
     """16 MiB by two rails, each with its own rate: by one rail, and by both. Broken by equal parts on unequal rails, and by
     parts sent one after the other."""
     keeper = cluster.start("--rails", "2", "--rate", "400mbit", "--launcher", "none", "--", "sleep", "600")
@@ -243,7 +243,7 @@ def programs_of_unr_run_at_each_level(cluster, launcher, ranks, *programs):
     cluster.nothing_is_left()
 
 
-def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
+def a_full_slow_rail_is_not_taken_for_a_silent_host(cluster, program):
     """Puts that take several timeouts, in both directions at once, all arrive; then a cut is noticed in time although the rail
     is full. The queue is like that of a switch. Broken by beats of the watch that are given up before they have passed it."""
     timeout_s, puts, queue_s = 3, 2, 0.5
@@ -280,7 +280,7 @@ def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
     cluster.nothing_is_left()
 
 
-def random_programs_lose_rails(cluster, seconds, ranks, suite, *groups):
+def random_programs_survive_lost_rails(cluster, seconds, ranks, suite, *groups):
     """One of two rails is cut for some seconds, on either host, silently or visibly. No operation fails, and no old data lands
     late."""
     seed = random.randrange(1 << 30)
@@ -317,7 +317,7 @@ def random_programs_lose_rails(cluster, seconds, ranks, suite, *groups):
     cluster.nothing_is_left()
 
 
-def a_rail_that_one_host_lacks_is_left_out_for_its_ranks_alone(cluster, sennit):
+def a_rail_that_one_host_lacks_is_left_out_for_its_ranks_only(cluster, sennit):
     """One rank of each host tries the rails. Broken by ranks that use another host's result, or have none."""
     process = cluster.start("--hosts", "3", "--rails", "2", "--launcher", "none", "--", "sleep", "90")
     cluster.must("cut", "rail", "--silent", "h2", "1")

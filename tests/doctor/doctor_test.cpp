@@ -64,7 +64,7 @@ TEST_F(Doctor, every_scope_of_yama_but_0_keeps_ranks_from_copying) {
 
 // Would break: one refusal counted by each check that it affects, and a bad verdict for Yama on a
 // kernel without it.
-TEST_F(Doctor, copying_that_is_refused_is_counted_once_by_who_refuses_it) {
+TEST_F(Doctor, refused_copying_is_counted_once_for_its_cause) {
     const auto bad = [&] {
         std::string names;
         for (const Check check : all_checks())
@@ -118,7 +118,7 @@ TEST_F(Doctor, a_filter_is_bad_only_if_it_refuses_copying) {
 }
 
 // Would break: no finding in a container whose filter refuses userfaultfd to adoption.
-TEST_F(Doctor, stores_that_can_not_be_held_are_told_with_what_lets_them) {
+TEST_F(Doctor, stores_that_cannot_be_held_are_reported_with_a_remedy) {
     const std::string switch_file = "/proc/sys/vm/unprivileged_userfaultfd";
     EXPECT_THAT(check_userfaultfd(system_).mend, HasSubstr("CONFIG_USERFAULTFD"));
     has(switch_file, "0\n");
@@ -144,7 +144,7 @@ TEST_F(Doctor, stores_that_can_not_be_held_are_told_with_what_lets_them) {
     EXPECT_THAT(check_userfaultfd(system_).mend, HasSubstr("CONFIG_USERFAULTFD"));
 }
 
-TEST_F(Doctor, stores_of_system_calls_that_are_not_held_are_a_note) {
+TEST_F(Doctor, unheld_stores_of_system_calls_are_a_note) {
     system_.figures.guard_error = 0;
     const Finding finding = check_userfaultfd(system_);
     EXPECT_EQ(finding.verdict, Verdict::note);
@@ -194,7 +194,7 @@ TEST_F(Doctor, open_files_are_counted_against_four_connections_for_each_rank) {
     system_.ranks = 0;
 }
 
-TEST_F(Doctor, xpmem_is_told_by_its_device_and_its_module) {
+TEST_F(Doctor, xpmem_is_recognised_by_its_device_and_its_module) {
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("not there"));
     has("/proc/modules", "nfs 1 0\nxpmem 155648 0 - Live\n");
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("module is loaded"));
@@ -204,7 +204,7 @@ TEST_F(Doctor, xpmem_is_told_by_its_device_and_its_module) {
 }
 
 // Would break: a reader that throws when read() fails, which ends the program without a report.
-TEST_F(Doctor, files_that_open_and_can_not_be_read_are_not_known) {
+TEST_F(Doctor, unreadable_files_count_as_unknown) {
     const char *const files[] = {"/dev/xpmem",
                                  "/proc/meminfo",
                                  "/proc/modules",
@@ -249,7 +249,7 @@ TEST_F(Doctor, huge_pages_are_the_word_in_brackets) {
     EXPECT_THAT(finding.mend, HasSubstr(folder + "shmem_enabled"));
 }
 
-TEST_F(Doctor, the_tightest_limit_of_version_2_counts_and_the_root_of_a_container_too) {
+TEST_F(Doctor, the_tightest_limit_of_version_2_counts_also_in_a_container) {
     has("/proc/meminfo", "MemTotal:       16777216 kB\n");
     has("/proc/self/cgroup", "0::/user/job\n");
     has("/sys/fs/cgroup/user/memory.max", "1073741824\n");
@@ -268,7 +268,7 @@ TEST_F(Doctor, the_tightest_limit_of_version_2_counts_and_the_root_of_a_containe
     EXPECT_EQ(check_memory_limit(system_).verdict, Verdict::bad);
 }
 
-TEST_F(Doctor, limits_of_version_1_are_read_and_the_one_that_is_no_limit_is_not_shown) {
+TEST_F(Doctor, limits_of_version_1_are_read_and_unlimited_is_not_shown) {
     has("/proc/meminfo", "MemTotal:       16777216 kB\n");
     has("/proc/self/cgroup", "9:cpu,cpuacct:/job\n4:memory:/job\n");
     has("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
@@ -434,7 +434,7 @@ TEST_F(Doctor, congestion_control_that_keeps_data_back_is_a_note) {
     }
 }
 
-TEST_F(Doctor, who_moves_the_data_is_told_and_too_few_processors_are_counted_once) {
+TEST_F(Doctor, disabled_progress_is_a_note_and_few_processors_count_once) {
     has("/proc/self/status", "Cpus_allowed_list:\t0-3\n");
     system_.ranks = 5;
     EXPECT_EQ(check_progress(system_).verdict, Verdict::good);
@@ -445,7 +445,7 @@ TEST_F(Doctor, who_moves_the_data_is_told_and_too_few_processors_are_counted_onc
 }
 
 // Would break: limits that break every job without a bad finding.
-TEST_F(Doctor, limits_are_bad_where_two_ranks_do_not_start) {
+TEST_F(Doctor, limits_that_keep_two_ranks_from_starting_are_bad) {
     const auto limit = [&](const std::string &what, const std::string &value) {
         has("/proc/self/limits", what + "   " + value + "   unlimited   units\n");
     };
@@ -502,7 +502,7 @@ TEST_F(Doctor, processes_are_limited_by_the_user_and_by_control_groups) {
     EXPECT_EQ(check_threads(system_).verdict, Verdict::good);
 }
 
-TEST_F(Doctor, a_start_that_fails_says_why_once_and_leaves_the_count_to_its_cause) {
+TEST_F(Doctor, a_failed_start_is_explained_once_and_counted_for_its_cause) {
     EXPECT_EQ(check_start(system_).is, "not tried");
     system_.start = Start{0, "{}", 1e8};
     EXPECT_EQ(check_start(system_).verdict, Verdict::good);
@@ -529,7 +529,7 @@ TEST_F(Doctor, a_start_that_fails_says_why_once_and_leaves_the_count_to_its_caus
 
 // A machine with every problem: TearDown() checks cost and mend. Would break: a check whose verdict
 // is always good.
-TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
+TEST_F(Doctor, every_problem_has_its_cost_and_a_remedy) {
     has("/proc/sys/kernel/yama/ptrace_scope", "1\n");
     has("/proc/self/status", "Seccomp:\t2\nCpus_allowed_list:\t0\n");
     has("/proc/self/limits",
@@ -584,7 +584,7 @@ TEST(DoctorProbes, connections_are_really_tried) {
     EXPECT_NE(results.at("192.0.2.1"), 0);
 }
 
-TEST(DoctorProbes, what_is_measured_here_is_above_nothing) {
+TEST(DoctorProbes, measured_figures_are_positive) {
     const Figures figures = measure();
     ASSERT_TRUE(figures.copy_error.has_value());
     EXPECT_EQ(figures.copy_ns.has_value(), *figures.copy_error == 0);

@@ -27,7 +27,7 @@ program channel_test
   call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(2, targets, buffers, bytes), 0, SENNIT_FOREVER, &
                            peers, channels)
   if (size > 2) then
-    call what_is_written_to_the_right_comes_from_the_left()
+    call data_written_to_the_right_comes_from_the_left()
   end if
   can = .true.
   call sennit_channel_can_read(channels(1), can)
@@ -86,7 +86,7 @@ contains
     call check_status(status, SENNIT_ERR_ARG, 'one channel is closed once')
   end subroutine several_messages_are_under_way
 
-  subroutine what_is_written_to_the_right_comes_from_the_left()
+  subroutine data_written_to_the_right_comes_from_the_left()
     integer :: turn
     call sennit_pointer(peers(1), right)
     call sennit_pointer(peers(2), left)
@@ -107,6 +107,6 @@ contains
     end do
     call sennit_channel_wait_read(channels(1), 0, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'nothing comes from the right')
-  end subroutine what_is_written_to_the_right_comes_from_the_left
+  end subroutine data_written_to_the_right_comes_from_the_left
 
 end program channel_test

@@ -23,7 +23,7 @@ program coll_test
   call reductions_that_are_scattered()
   call scans()
   call an_operator_of_the_program()
-  call what_is_not_contiguous_is_refused_with_a_request()
+  call noncontiguous_arrays_are_refused_with_a_request()
   call sennit_finalize()
   call end_of_test()
 
@@ -242,7 +242,7 @@ contains
     calls = calls + 1
   end subroutine multiply
 
-  subroutine what_is_not_contiguous_is_refused_with_a_request()
+  subroutine noncontiguous_arrays_are_refused_with_a_request()
     integer, asynchronous :: table(2, n), whole(n)
     integer(c_size_t), asynchronous :: counts(2, size)
     table = 0
@@ -262,6 +262,6 @@ contains
     call check(all(table(1, :) == [1, 2, 3, 4]), 'without a request it is copied')
     call sennit_broadcast(world, size, mine, 4, SENNIT_FOREVER, stat=status)
     call check_status(status, SENNIT_ERR_RANGE, 'a root that is none')
-  end subroutine what_is_not_contiguous_is_refused_with_a_request
+  end subroutine noncontiguous_arrays_are_refused_with_a_request
 
 end program coll_test

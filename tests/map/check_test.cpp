@@ -62,7 +62,7 @@ TEST(Check, a_copy_that_differs_in_a_bit_is_found) {
     ASSERT_EQ(sennit_finalize(), SENNIT_OK);
 }
 
-TEST(Check, a_way_that_does_not_work_tells_why) {
+TEST(Check, a_way_that_does_not_work_has_a_reason) {
     ASSERT_EQ(setenv("SENNIT_REGISTER", "xpmem", 1), 0);
     const sennit_options options = SENNIT_OPTIONS_INIT;
     ASSERT_EQ(sennit_init(&options), SENNIT_OK);

@@ -81,7 +81,7 @@ std::vector<std::string> lines_of(const std::string &text) {
     return lines;
 }
 
-TEST(Machine, a_core_is_its_first_processor_and_knows_what_it_shares) {
+TEST(Machine, a_core_has_its_first_processor_and_its_distances) {
     const Machine machine = machine_like(kTwoPackages);
     ASSERT_EQ(machine.cores.size(), 16u);
     EXPECT_EQ(machine.largest_cache, 32000000u);
@@ -98,7 +98,7 @@ TEST(Machine, a_core_is_its_first_processor_and_knows_what_it_shares) {
                 ElementsAre(ElementsAre(0, 2), ElementsAre(0, 8), ElementsAre(0, 16)));
 }
 
-TEST(Machine, it_comes_back_from_json_as_it_was) {
+TEST(Machine, a_machine_comes_back_from_json_unchanged) {
     const Machine machine = machine_like(kTwoPackages);
     const Machine back = machine_from_json(to_json(machine));
     EXPECT_EQ(to_json(back), to_json(machine));
@@ -130,7 +130,7 @@ TEST(Groups, the_most_transfers_keep_each_core_copying_once) {
         EXPECT_NE(transfer[0] < 16, transfer[1] < 16);
 }
 
-TEST(Groups, one_core_copies_to_itself_and_an_odd_one_rests) {
+TEST(Groups, one_core_copies_to_itself_and_an_odd_core_rests) {
     EXPECT_THAT(groups_of(machine_like("core:1 pu:1"))[0].transfers,
                 ElementsAre(ElementsAre(0, 0)));
     EXPECT_THAT(groups_of(machine_like("core:3 pu:1"))[0].transfers,
@@ -165,7 +165,7 @@ TEST(Heat, a_few_cores_have_values_and_many_have_narrow_cells) {
     EXPECT_THAT(heat_text(few.machine, grids(few)[0], false), Not(HasSubstr("\x1b")));
 }
 
-TEST(Heat, what_was_not_measured_is_no_number) {
+TEST(Heat, missing_figures_have_no_number) {
     Figures figures = figures_like("core:2 pu:1");
     std::erase_if(figures.all, [](const MapFigure &one) { return one.from == 1 && one.to == 0; });
     const std::vector<std::string> lines =
@@ -174,7 +174,7 @@ TEST(Heat, what_was_not_measured_is_no_number) {
     EXPECT_THAT(svg_of(figures), HasSubstr("1 to 0: not measured"));
 }
 
-TEST(Image, it_has_each_map_its_borders_and_no_bare_sign) {
+TEST(Image, an_image_has_each_map_with_borders_and_escaped_text) {
     const std::string image = svg_of(figures_like(kTwoPackages));
     const std::size_t maps = 3;
     EXPECT_EQ(count(image, "<title>"), maps * 16 * 16);
@@ -208,7 +208,7 @@ TEST(Words, near_and_far_cores_have_a_sentence_each) {
                                    "0.50 of that; CMA is 0.50 of it; a flag takes 52.4 ns there."));
 }
 
-TEST(Words, one_core_and_no_figure_at_all_are_no_trouble) {
+TEST(Words, one_core_or_no_figures_give_valid_text) {
     EXPECT_THAT(sentences(figures_like("core:1 pu:1")),
                 ElementsAre("Core 0 by itself: 40.0 GB/s at 1 MiB; CMA is 0.50 of it."));
     Figures none;
@@ -237,7 +237,7 @@ TEST(Words, the_table_of_the_paper_compares_the_most_transfers) {
     EXPECT_THAT(lines[1], testing::ContainsRegex("3\\.00 +2\\.64 +1\\.77"));
 }
 
-TEST(Lines, those_that_make_no_sense_are_refused) {
+TEST(Lines, invalid_lines_are_refused) {
     const auto good = sennit::bench::to_json(figure_of("pair", "cma", 0, 1, 64, 10.0));
     EXPECT_DOUBLE_EQ(sennit::bench::map_figure_from_json(good).gb_per_s(), 6.4);
     for (const char *const field : {"mean_ns", "median_ns", "p5_ns", "p95_ns"}) {

@@ -100,7 +100,7 @@ def every_pair_of_two_cores_is_measured_by_each_way():
         assert title in titles and title in drawn, f"{title} is drawn nowhere"
 
 
-def one_core_is_a_map_too():
+def a_map_of_one_core_is_complete():
     """Broken by a flag for which two ranks on one core wait in turn, or by transfers to a core that does not exist."""
     one = cores(1)
     lines = lines_of(run(*words_of(one), "--json").stdout)
@@ -114,7 +114,7 @@ def one_core_is_a_map_too():
 SIXTEEN = {"LD_PRELOAD": STUB, "HWLOC_SYNTHETIC": "package:2 numa:1 l3:1 core:8 pu:1", "HWLOC_THISSYSTEM": "1"}
 
 
-def sixteen_cores_are_a_map_too():
+def a_map_of_sixteen_cores_is_complete():
     """Broken by a rank that does not find its transfer, by a missing pair or number of transfers, or by jobs that need a processor
     for each rank."""
     ways = ("mapped", "threads")
@@ -135,7 +135,7 @@ def sixteen_cores_are_a_map_too():
     assert near.startswith("Cores 0 and 1 share an L3: ") and far.startswith("Cores 0 and 8 are in different packages: "), (near, far)
 
 
-def transfers_for_which_there_was_no_time_are_named():
+def transfers_left_out_for_lack_of_time_are_named():
     """Broken by calling a map complete when only some numbers of transfers were measured."""
     words = ["--parts", "at-once", "--ways", "mapped", "--bytes-at-once", "64K", "--rounds-at-once", "3", "--seconds", "0.1"]
     lines = lines_of(run(*words, "--json", **SIXTEEN).stdout)
@@ -145,7 +145,7 @@ def transfers_for_which_there_was_no_time_are_named():
     assert left_out in lines and lines[-1]["ended"] == "over the budget of time", lines
 
 
-def a_sample_has_so_many_pairs():
+def a_sample_has_the_requested_pairs():
     lines = lines_of(run(*words_of(cores(2)), "--json", "--pairs", "3", "--parts", "pairs", "--ways", "mapped").stdout)
     assert len(figures(lines, "pair")) == 3 and lines[-1]["ended"] == "complete", lines[-1]
     assert not figures(lines, "at-once") and not figures(lines, "flag")
@@ -192,7 +192,7 @@ def on_terminal(words, **environment):
     return shown.decode()
 
 
-def a_terminal_gets_colours_and_the_time_that_is_left():
+def a_terminal_gets_colours_and_the_time_left():
     words = [*words_of(cores(1)), "--ways", "mapped"]
     shown = on_terminal(words, TERM="xterm-256color")
     assert re.search(r"pair 1 of 1, \d:\d\d of the budget left", shown), shown
@@ -202,7 +202,7 @@ def a_terminal_gets_colours_and_the_time_that_is_left():
     assert "left" not in run(*words).stderr, "progress where nobody looks"
 
 
-def xpmem_is_measured_where_it_is_there():
+def xpmem_is_measured_if_it_is_there():
     """With a replacement for the library, and without one. Broken by a registration that silently uses another mechanism."""
     words = [*words_of(cores(1)), "--ways", "xpmem", "--json"]
     lines = lines_of(run(*words, LD_LIBRARY_PATH=STUB, XPMEM_STUB="works").stdout)
@@ -216,7 +216,7 @@ def xpmem_is_measured_where_it_is_there():
     assert left_out and "xpmem" in left_out[0]["reason"] and not figures(lines, "pair"), lines
 
 
-def wrong_words_and_other_machines_are_refused():
+def wrong_arguments_and_other_machines_are_refused():
     for words in (["--cores", "99999"], ["--cores", "one"], ["--cores", ""], ["--cores", "-"], ["--bytes", "7"], ["--bytes-at-once", "2G"],
                   ["--ways", "knem"], ["--parts", "all"], ["--seconds", "0"], ["--rounds", "0"], ["--pairs", "-1"], ["--colour", "blue"],
                   ["--read", "/nowhere"], ["--json", "--read", __file__], ["--frobnicate"]):

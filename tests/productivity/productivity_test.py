@@ -221,7 +221,7 @@ def every_function_of_the_headers_has_a_category(_folder):
 
 
 @case
-def what_is_not_understood_is_refused_or_named(folder):
+def wrong_sources_and_arguments_are_refused_with_a_reason(folder):
     """Breaks when a half-understood source gives numbers, or an error has no reason."""
     write(folder, {"mpi.h": MPI_H, "a.c": "#include <mpi.h>\nint f(void) { return MPI_Own_barrier(0); }\n",
                    "b.c": "int f(void) { return 1 }\n"})
@@ -246,7 +246,7 @@ def what_is_not_understood_is_refused_or_named(folder):
 
 
 @case
-def kernels_stand_beside_the_numbers_of_the_paper(folder):
+def kernels_are_listed_with_the_numbers_of_the_paper(folder):
     """Breaks when a version is mistaken for another, or a number of the paper is at the wrong place."""
     text = "int put(int);\nint f(int x) { return put(x); }\n"
     write(folder, {f"{name}.c": text for name in (

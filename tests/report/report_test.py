@@ -125,7 +125,7 @@ def job(library, version, latency, kernel="daxpy", hosts=0):
     return {"kernel": kernel, "library": library, "version": version, "hosts": hosts, "ranks": 2, "latency_us": latency}
 
 
-def each_claim_about_the_kernels_is_answered():
+def each_claim_about_the_kernels_has_a_figure():
     """Broken by a ratio to another version than the fastest of its kind, or by a missing claim."""
     rows = [job(*words, latency * noise) for *words, latency in (
         ("sennit", "sennit", 60.0), ("sennit", "sennit-pipelined", 50.0), ("sennit-shmem", "shmem-async", 80.0), ("openmpi", "mpi", 200.0),
@@ -143,7 +143,7 @@ def each_claim_about_the_kernels_is_answered():
         assert paper in row and here in row, (claim, row)
 
 
-def every_loss_is_told_with_its_spread():
+def every_loss_is_listed_with_its_spread():
     """Broken by a page of results that names no loss, or that calls noise a difference."""
     import_report_modules()
     import claims  # pylint: disable=import-outside-toplevel,import-error
@@ -183,7 +183,7 @@ def with_times(**medians):
     return report
 
 
-def a_figure_is_slower_beyond_the_noise_alone():
+def a_figure_is_slower_only_beyond_the_noise():
     """Intervals of 10 % to both sides. Broken by a mark where they overlap, or by taking a slower machine for a slower Sennit."""
     old = with_times(raw_store_add=100, sennit_put_notify=200)
     for raw, ours, wanted in ((100, 200, "within the noise"), (100, 240, "within the noise"), (100, 250, "slower"), (100, 150, "faster"),
@@ -205,7 +205,7 @@ def another_machine_and_missing_figures_are_named():
         assert wanted in text, f"{wanted} is not in the page"
 
 
-def wrong_words_are_refused():
+def wrong_arguments_are_refused():
     for words in (["--frobnicate"], ["--quick", "--full"], ["--parts", "nothing"], ["--minutes", "0"], ["--read", "/nowhere"], ["--compare", "/nowhere"]):
         done = run(*words, code=2)
         assert done.stderr.startswith("sennit report: ") and not done.stdout and len(done.stderr.splitlines()) == 1, done.stderr

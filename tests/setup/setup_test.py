@@ -80,7 +80,7 @@ def nothing_is_missing(project):
     expect(machine.changed() == [], machine.changed())
 
 
-def what_is_needed_without_rights_stops_with_the_exact_line(project):
+def a_needed_package_without_rights_stops_with_the_exact_line(project):
     machine = Machine(project, lacks="cmake libfmt-dev mpich")
     code, out, errors, calls = machine.run()
     expect(code == 1 and calls == [] and out == "", code, out, calls)
@@ -88,7 +88,7 @@ def what_is_needed_without_rights_stops_with_the_exact_line(project):
     expect(machine.changed() == [], machine.changed())
 
 
-def what_is_optional_without_rights_is_named_and_left_out(project):
+def an_optional_package_without_rights_is_named_and_left_out(project):
     machine = Machine(project, lacks="mpich libmpich-dev")
     code, out, errors, calls = machine.run()
     expect(code == 0 and calls == [] and errors == "", code, errors, calls)
@@ -96,7 +96,7 @@ def what_is_optional_without_rights_is_named_and_left_out(project):
     expect(machine.changed() == [], machine.changed())
 
 
-def root_installs_exactly_what_is_missing(project):
+def root_installs_exactly_the_missing_packages(project):
     machine = Machine(project, lacks="cmake spin", user=0)
     code, out, errors, calls = machine.run()
     expect(code == 0 and errors == "", code, out, errors)
@@ -110,7 +110,7 @@ def sudo_without_a_password_is_as_good_as_root(project):
     expect([call.split()[:2] for call in calls if call.startswith("sudo")][-1] == ["sudo", "env"], calls)
 
 
-def what_apt_can_not_give_is_left_out_and_not_tried_again(project):
+def an_unavailable_package_is_left_out_and_not_tried_again(project):
     machine = Machine(project, lacks="cmake spin mpich", user=0, not_to_be_had="mpich")
     code, out, _, calls = machine.run()
     expect(code == 0 and installs(calls)[-3:] == ["cmake", "mpich", "spin"], code, calls)
@@ -120,7 +120,7 @@ def what_apt_can_not_give_is_left_out_and_not_tried_again(project):
     expect(code == 0 and calls == [] and "going on without mpich:" in out, code, out, calls)
 
 
-def what_is_needed_and_can_not_be_had_stops(project):
+def an_unavailable_needed_package_stops(project):
     machine = Machine(project, lacks="cmake spin", user=0, not_to_be_had="cmake")
     code, _, errors, calls = machine.run()
     expect(code == 1 and "could not be installed: cmake" in errors, code, errors)
