@@ -214,7 +214,7 @@ namespace {
 // Would break: parent and child at work in one shared frame, each with the other's words. If a
 // function runs on registered pages, or its array is still registered after its return, the child
 // of a fork ends and the parent continues.
-TEST_F(AdoptStack, a_fork_on_a_stack_that_is_registered_ends_the_child_and_not_the_parent) {
+TEST_F(AdoptStack, a_fork_on_a_registered_stack_ends_the_child_and_not_the_parent) {
     // Pages below this thread's frames, as of an array whose function has returned.
     EXPECT_TRUE(recurse(64));
     const std::uint64_t here = number(__builtin_frame_address(0));

@@ -43,7 +43,7 @@ TEST(ErrorGuards, an_error_after_a_guard_stays) {
 }
 
 // Broken by an error report that names its own call after a death and forgets the lost peer.
-TEST(ErrorReports, a_lost_peer_that_is_reported_again_is_still_named) {
+TEST(ErrorReports, a_lost_peer_reported_again_is_still_named) {
     (void)sennit::fail_peer(SENNIT_ERR_PEER_LOST, 3, "mapped", "rank 3 has ended");
     (void)sennit_error_report(SENNIT_ERR_PEER_LOST, "a_header", "rank 3 has ended", 0);
     EXPECT_STREQ(thread_error()->operation, "a_header");

@@ -89,7 +89,7 @@ long resident_kb(const void *address) {
 }
 
 // Broken by a table that is cleared when it is opened, by huge pages, and by reads that write.
-TEST(sparse_table, only_rows_that_are_used_take_memory) {
+TEST(sparse_table, only_used_rows_take_memory) {
     constexpr int kSize = 400'000;  // 100 MB
     SparseTable<Line> table;
     ASSERT_TRUE(table.open(kSize));

@@ -366,7 +366,7 @@ TEST_F(Doctor, locked_memory_matters_where_a_card_locks_it) {
     EXPECT_THAT(check_memlock(system_).costs, HasSubstr("registering"));
 }
 
-TEST_F(Doctor, a_libfabric_that_is_old_or_missing_is_a_note) {
+TEST_F(Doctor, an_old_or_missing_libfabric_is_a_note) {
     EXPECT_EQ(check_libfabric(system_).verdict, Verdict::good) << "not asked";
     for (const char *version : {"1.17.0", "1.20.1", "2.0.0", "2.6.0"}) {
         system_.network.libfabric = version;

@@ -286,7 +286,7 @@ class Visitor {
     std::uint64_t state_;
 };
 
-TEST(lock_end, a_lock_outlives_a_rank_that_is_killed_at_any_step) {
+TEST(lock_end, a_lock_outlives_a_kill_at_any_step) {
     int told = 0;
     for (int seed = 1; seed <= SENNIT_TEST_KILLS; ++seed) {
         const int victim = 1 + seed % 2;

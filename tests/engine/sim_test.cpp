@@ -437,7 +437,7 @@ TEST(sim, a_put_that_arrived_before_its_target_left_is_ok) {
     EXPECT_EQ(put->status, SENNIT_OK);
 }
 
-TEST(sim, a_segment_that_is_freed_meanwhile_is_not_touched) {
+TEST(sim, a_segment_freed_meanwhile_is_not_touched) {
     SimWorld world(2, "delay=20+seed=2", 64);
     Driver driver(world);
     const Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(8, 1));

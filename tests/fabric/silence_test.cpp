@@ -267,7 +267,7 @@ TEST_F(Watched, a_peer_that_was_never_heard_is_not_mute) {
 }
 
 // Broken by treating the endpoint as closed, or by trying only once.
-TEST_F(Watched, an_endpoint_that_is_not_closed_for_a_silent_host_is_tried_again_each_20_ms) {
+TEST_F(Watched, closing_an_endpoint_for_a_silent_host_is_repeated_each_20_ms) {
     if (!has_layer()) GTEST_SKIP() << "needs the layer";
     there[1].ask(0);
     const auto open = hear(MessageKind::endpoint);

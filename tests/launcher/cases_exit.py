@@ -108,7 +108,7 @@ def timeout_ends_ranks_that_ignore_sigterm(launcher):
     assert result.seconds < 2.0, result.seconds
 
 
-def timeout_does_not_delay_a_job_that_is_faster(launcher):
+def timeout_does_not_delay_a_faster_job(launcher):
     result = launcher.run(2, "true", options=["--timeout", "30"])
     equal((result.returncode, result.stderr), (0, ""))
     assert result.seconds < 5, result.seconds

@@ -139,7 +139,7 @@ def the_build_line_names_the_built_in_optional_parts(launcher):
     contains(_info(launcher), line)
 
 
-def knobs_show_values_that_are_set(launcher):
+def knobs_show_set_values(launcher):
     knobs = {knob["name"]: knob for knob in json.loads(_info(launcher, "--knobs", "--json",
                                                              env={"SENNIT_INIT_TIMEOUT": "7"}))["knobs"]}
     equal((knobs["SENNIT_INIT_TIMEOUT"]["set"], float(knobs["SENNIT_INIT_TIMEOUT"]["value"])), (True, 7.0))
