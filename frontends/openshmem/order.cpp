@@ -81,11 +81,13 @@ void Patience::wait() {
     const double now = sennit_wtime();
     if (asked_ == 0) began_ = asked_ = now;
     if (now < asked_ + kAwakeSeconds) return;
-    const std::string why = lock_ == nullptr ? "" : "the lock at " + place_of(lock_) + " is taken";
+    const auto why = [this] {
+        return lock_ == nullptr ? std::string() : "the lock at " + place_of(lock_) + " is taken";
+    };
     if (state.traces && lock_ != nullptr && !has_noted_) {
         has_noted_ = true;
         (void)sennit_trace_note(
-            ("PE " + std::to_string(state.me) + " waits in " + call_ + ": " + why).c_str());
+            ("PE " + std::to_string(state.me) + " waits in " + call_ + ": " + why()).c_str());
     }
     // Long enough for Sennit to check for dead PEs.
     constexpr std::int64_t kMoment = 1'000'000;
@@ -93,7 +95,7 @@ void Patience::wait() {
     const sennit_status status = sennit_wait_until(never, nullptr, kMoment);
     if (status != SENNIT_ERR_TIMEOUT) must(call_, status);
     asked_ = sennit_wtime();
-    if ((asked_ - began_) * 1e9 > static_cast<double>(state.limit_ns)) fail_timeout(call_, why);
+    if ((asked_ - began_) * 1e9 > static_cast<double>(state.limit_ns)) fail_timeout(call_, why());
 }
 
 SHMEM_DEFINE(void, shmem_fence, (void)) {
