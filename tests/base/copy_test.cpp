@@ -1,4 +1,4 @@
-// Copies by vectors, in pieces and whole give the same result: at all distances within a page, at
+// Copies by vectors, in pieces and whole give the same result: at many distances within a page, at
 // sizes around the limits between the methods, and with overlapping ranges.
 #include "base/copy_vectors.hpp"
 
@@ -59,8 +59,8 @@ void expect_all_bytes_and_no_other(Copy copy, const unsigned char *source, Memor
 
 }  // namespace
 
-// Broken by a line or a step that is left out, or one byte too many: every size up to 8 steps, from
-// every place in a line to every other, and sizes around those where the loop changes.
+// Broken by a line or a step that is left out, or one byte too many: every size up to 8 steps, at
+// 22 places in a line, and sizes around those where the loop changes.
 TEST(Copy, a_copy_by_vectors_moves_exactly_its_bytes) {
     if (!sennit::has_copy_by_vectors) GTEST_SKIP() << "made for processors of AMD with AVX2";
     const Memory source = pages();

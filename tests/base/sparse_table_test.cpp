@@ -1,4 +1,4 @@
-// A table takes memory only where its lines are used.
+// A table takes memory only for its used rows.
 #include "base/sparse_table.hpp"
 
 #include <gtest/gtest.h>

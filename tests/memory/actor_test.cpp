@@ -1,8 +1,8 @@
 // The actor of a segment's words, as its owner's record names it (docs/design/atomics.md), and the
 // kind of its memory. No call makes a segment with the network card as actor yet, or memory
 // outside the host, so the test changes the record before a peer attaches the segment. Broken by
-// two actors on a word, which lose each other's updates, and by a copy to something that is not an
-// address here.
+// two actors on a word, which lose each other's updates, and by a copy to memory that this process
+// cannot address.
 #include <sennit/sennit.h>
 
 #include <cstddef>
@@ -57,7 +57,7 @@ class Peer {
         if (word != kWord) job_.note("a call that was refused changed the word");
         job_.expect(sennit_put(sennit_gptr_add(there_, 8), &word, sizeof word), "put");
         job_.expect(sennit_get(&word, sennit_gptr_add(there_, 8), sizeof word), "get");
-        if (word != kWord) job_.note("what was put is not there");
+        if (word != kWord) job_.note("a get does not return what was put");
     }
 
   private:
@@ -85,7 +85,7 @@ std::string use_memory_of(AtomicsActor actor, const std::string &paths) {
             } else {
                 std::uint64_t old = 0;
                 job.expect(sennit_atomic_fetch_add_u64(shared, 1, &old), "fetch_add");
-                if (old != kWord) job.note("the word is another one");
+                if (old != kWord) job.note("fetch_add returned another value");
             }
         }
         job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
@@ -119,14 +119,14 @@ TEST(memory_kind, every_path_refuses_memory_that_is_not_of_the_host) {
             std::uint64_t word = 7;
             if (rank == 1 && (sennit_get(&word, shared, 8) != SENNIT_ERR_UNSUPPORTED ||
                               sennit_put(shared, &word, 8) != SENNIT_ERR_UNSUPPORTED || word != 7))
-                job.note("it is used");
+                job.note("the memory is used");
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
         });
         EXPECT_EQ(job.fault, "") << paths;
     }
 }
 
-// Memory of a program has the record's default.
+// A program's memory has the default actor of its record.
 TEST(actor, every_segment_is_published_with_the_processors_as_its_actor) {
     Job job(1, "inproc");
     job.run([&](int) {
@@ -134,9 +134,11 @@ TEST(actor, every_segment_is_published_with_the_processors_as_its_actor) {
         sennit_gptr gptr = SENNIT_GPTR_NULL;
         sennit_region region = SENNIT_REGION_NULL;
         job.expect(sennit_alloc_local(kBytes, 0, 0, &gptr), "alloc_local");
-        if (record_of(gptr).actor != AtomicsActor::processor) job.note("of an allocation");
+        if (record_of(gptr).actor != AtomicsActor::processor)
+            job.note("wrong actor of an allocation");
         job.expect(sennit_register(existing, sizeof existing, 0, &region), "register");
-        if (record_of(region.gptr).actor != AtomicsActor::processor) job.note("of a region");
+        if (record_of(region.gptr).actor != AtomicsActor::processor)
+            job.note("wrong actor of a region");
         job.expect(sennit_deregister(region), "deregister");
         job.expect(sennit_free(gptr), "free");
     });

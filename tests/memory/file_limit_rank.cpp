@@ -1,6 +1,6 @@
 // One rank of a job whose files are limited to 6 MB (ulimit -f). Broken by a memory file with room
 // for all teams from the start, by additional room that other ranks do not find, and by a lack of
-// room that only some ranks are told of.
+// room that is reported to some ranks only.
 #include <sennit/sennit.h>
 
 #include <string>
@@ -25,14 +25,14 @@ int main() {
         expect(sennit_allreduce(team, &sum, &of_all,
                                 sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), SENNIT_FOREVER),
                SENNIT_OK, "allreduce");
-        require(of_all == static_cast<std::uint64_t>(sennit_size()), "all took part");
+        require(of_all == static_cast<std::uint64_t>(sennit_size()), "not all ranks took part");
     }
     // 13 teams in the initial room, 16 in the additional room.
     require(teams.size() == 29,
-            "there is room for 29 teams and not " + std::to_string(teams.size()));
+            "there is room for " + std::to_string(teams.size()) + " teams, not for 29");
     expect(status, SENNIT_ERR_NOMEM, "one team too many");
     require(std::string(sennit_last_error()->text).find("RLIMIT_FSIZE") != std::string::npos,
-            "the limit is named");
+            "the error does not name the limit");
     for (const sennit_team &each : teams) {
         expect(sennit_barrier(each, SENNIT_FOREVER), SENNIT_OK, "barrier");
         sennit_team gone = each;

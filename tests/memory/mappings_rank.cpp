@@ -35,7 +35,7 @@ sennit_gptr allocate(std::size_t bytes, std::size_t alignment) {
     sennit_gptr gptr = SENNIT_GPTR_NULL;
     expect(sennit_alloc(SENNIT_TEAM_WORLD, bytes, alignment, 0, &gptr), SENNIT_OK, "alloc");
     const auto address = reinterpret_cast<std::uintptr_t>(sennit_ptr(gptr));
-    require(address != 0 && (alignment == 0 || address % alignment == 0), "it is aligned");
+    require(address != 0 && (alignment == 0 || address % alignment == 0), "it is misaligned");
     return gptr;
 }
 
@@ -54,7 +54,7 @@ void use(const std::vector<sennit_gptr> &segments) {
         const auto *words = static_cast<const int *>(sennit_ptr(segments[i]));
         for (int from = 0; from < size; ++from)
             require(words[from] == static_cast<int>(i) * 100 + sennit_rank() * 10 + from,
-                    "each segment holds what was put there");
+                    "a segment does not hold what was put there");
     }
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
 }
@@ -85,12 +85,12 @@ int main() {
     for (const sennit_gptr &gptr : segments)
         expect(sennit_free(gptr), SENNIT_OK, "free");
     const long at_end = count_mappings() - before;
-    require(at_end <= 4 * sennit_size() + 20, "freed segments leave no mappings");
+    require(at_end <= 4 * sennit_size() + 20, "freed segments leave mappings");
     const long pages_before = address_space_pages();
     for (int i = 0; i < 250; ++i)
         expect(sennit_free(allocate(std::size_t{16} << 20, 0)), SENNIT_OK, "free");
     require(address_space_pages() - pages_before < (1 << 18),
-            "segments that come and go take no address space");
+            "freed segments still take address space");
     expect(sennit_finalize(), SENNIT_OK, "finalize");
     return 0;
 }

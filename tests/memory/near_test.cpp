@@ -21,7 +21,7 @@ bool is_refused(sennit_gptr gptr, sennit_status wanted) {
            sennit_atomic_fetch_add_u64(gptr, 1, &word) == wanted && word == 7;
 }
 
-// More names than places, in an order in which they evict each other.
+// More names than places in the cache, used in an order that makes them evict each other.
 TEST(near, every_one_of_many_names_leads_to_its_own_memory) {
     constexpr int kRanks = 4;
     constexpr std::size_t kSegments = 3 * kNearEntries / kRanks;
@@ -100,7 +100,7 @@ TEST(near, a_freed_segment_and_a_zeroed_pointer_at_its_place_are_refused) {
             job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment), "alloc");
             job.expect(sennit_put(sennit_gptr_at(segment, 1 - rank), &word, sizeof word), "put");
             if (!is_refused(before, SENNIT_ERR_NOT_REGISTERED))
-                job.note("a freed segment was used after its place was");
+                job.note("a freed segment was used after another got its place");
         }
     });
     EXPECT_EQ(job.fault, "");

@@ -25,14 +25,14 @@ TEST(refused_segments, addresses_of_a_refused_segment_stay_with_their_window) {
         Rank &rank = *current_rank();
         rank.segment_watch = {refuse, nullptr, nullptr};
         sennit_gptr gptr = SENNIT_GPTR_NULL;
-        if (sennit_alloc_local(4096, 0, 0, &gptr) != SENNIT_ERR_FABRIC) job.note("not refused");
+        if (sennit_alloc_local(4096, 0, 0, &gptr) != SENNIT_ERR_FABRIC) job.note("no refusal");
         rank.segment_watch = {};
         void *const taken =
             mmap(reinterpret_cast<void *>(refused_address), memory::page_bytes(), PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
         if (taken != MAP_FAILED || errno != EEXIST) job.note("the addresses are free");
-        job.expect(sennit_alloc_local(4096, 0, 0, &gptr), "the next one");
-        job.expect(sennit_free(gptr), "its end");
+        job.expect(sennit_alloc_local(4096, 0, 0, &gptr), "the next alloc_local");
+        job.expect(sennit_free(gptr), "free");
     });
     EXPECT_EQ(job.fault, "");
 }

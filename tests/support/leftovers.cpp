@@ -1,13 +1,13 @@
 // Runs a command and then checks that it left nothing, as leftovers.py does for tests in Python;
-// that file explains what counts and how it is found. This is a program because it precedes some
-// 1500 tests and starts a hundred times faster.
+// that file explains which leftovers count and how they are found. This is a compiled program
+// because it runs some 1500 tests and starts a hundred times faster.
 //
 //     leftovers [--within SECONDS] [--timeout SECONDS] [--mpi] -- COMMAND ARGUMENTS...
 //
 // Exits with the command's code if nothing is left; otherwise names the leftovers, ends the
 // processes among them and exits with 99. A command that exceeds its time is ended with all its
-// processes: 124. With --mpi the command may use an MPI's launcher, and only files with Sennit's
-// name count: Open MPI leaves its own in the folder for temporary files.
+// processes; the exit code is then 124. With --mpi the command may use an MPI's launcher, and only
+// files with Sennit's name count: Open MPI leaves its own in the folder for temporary files.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -240,8 +240,8 @@ void prepare(Job *job) {
     job->sockets_before = sockets();
 }
 
-// The command's exit code. kNotOver after its time, or when a signal asks this program to end;
-// *asked is then the signal.
+// The command's exit code. kNotOver after its time, or if a signal asks this program to end; only
+// then *asked is that signal.
 int run(const Job &job, char **command, int *asked) {
     sigset_t awaited;
     sigset_t before;
@@ -276,7 +276,7 @@ int run(const Job &job, char **command, int *asked) {
     return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
-// Returns the start of the command; null if the words are wrong.
+// Returns the start of the command; null if the arguments are wrong.
 char **read_options(char **words, Job *job) {
     for (++words; *words != nullptr && std::strncmp(*words, "--", 2) == 0; ++words) {
         const std::string_view word = *words;

@@ -1,6 +1,6 @@
 """Checks that a job left nothing: no process, however it detached itself, no file in /dev/shm or the folder for temporary
-files, no socket: `with Leftovers() as job: job.run([...])` raises AssertionError. With mpi=True the job may use an MPI's
-launcher, and only files with Sennit's name count: Open MPI leaves its own in the folder for temporary files.
+files, no socket. `with Leftovers() as job: job.run([...])` raises AssertionError if something is left. With mpi=True the
+job may use an MPI's launcher, and only files with Sennit's name count: Open MPI leaves its own in the folder.
 leftovers.cpp does the same for a command.
 
 How processes are found: this process becomes a subreaper, so every orphan below it becomes its child;
@@ -90,7 +90,7 @@ def inodes_of_others(mark):
 
 
 class Leftovers:
-    """A watched job. Use as a context manager; leaving it checks."""
+    """A watched job. Use as a context manager; its exit runs the check."""
 
     def __init__(self, within=1.0, mpi=False):
         self.within = within

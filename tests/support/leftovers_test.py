@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The check for leftovers: leftovers_test.py PROGRAM, or `--python` for the one for tests in Python. It must find a job's leftovers
-and must not blame a job for others'.
+"""Tests the check for leftovers: the program with `leftovers_test.py PROGRAM`, leftovers.py with `leftovers_test.py --python`.
+The check must find a job's leftovers and must not blame the job for the leftovers of others.
 
 Broken by a detached process that is missed, or by a neighbour's process, file or socket that is blamed on the job.
 """
@@ -61,18 +61,18 @@ class Watch(unittest.TestCase):
     def test_a_process_that_ends_in_time_is_no_leftover(self):
         self.assertEqual(watched("setsid sleep 1.3 > /dev/null 2>&1 &", "--within", "10").returncode, 0)
 
-    @unittest.skipIf(len(WATCH) > 1, "the program's own words")
+    @unittest.skipIf(len(WATCH) > 1, "only the program reads arguments")
     def test_wrong_words_and_a_command_that_is_not_there_are_told_apart(self):
         for words, code in ((["--with", "1", "--", "true"], 2), (["--timeout", "x", "--", "true"], 2), (["--"], 2), ([], 2),
                             (["--", "./no-such"], 127)):
             self.assertEqual(subprocess.run([*WATCH, *words], capture_output=True, check=False).returncode, code, words)
 
-    @unittest.skipIf(len(WATCH) > 1, "the program's own limit")
+    @unittest.skipIf(len(WATCH) > 1, "only the program has an exit code for a time limit")
     def test_a_command_that_ends_with_124_is_looked_after_as_any(self):
         self.assertEqual(watched("exit 124").returncode, TOO_LONG)
         self.assertEqual(watched("setsid sleep 39.4 > /dev/null 2>&1 & exit 124").returncode, LEFT)
 
-    @unittest.skipIf(len(WATCH) > 1, "the program's own end")
+    @unittest.skipIf(len(WATCH) > 1, "only the program handles signals")
     def test_who_is_asked_to_end_ends_the_job_first(self):
         with subprocess.Popen([*WATCH, "--", "sh", "-c", "echo $$; setsid sleep 39.3 & exec sleep 39.3"], stdout=subprocess.PIPE,
                               text=True) as watch:
@@ -99,7 +99,7 @@ class Watch(unittest.TestCase):
     def test_what_a_neighbour_does_is_not_blamed(self):
         """Another job starts while the first runs: a process, a socket with a name like Sennit's, a file."""
         with subprocess.Popen([*WATCH, "--", "sleep", "3"], stderr=subprocess.PIPE, text=True) as first:
-            time.sleep(0.8)  # the first has recorded the existing ones
+            time.sleep(0.8)  # the first has recorded the existing processes and sockets
             neighbour = ["setsid", sys.executable, "-c", SOCKET, f"other{os.getpid()}", "20"]
             with subprocess.Popen(neighbour, stdout=subprocess.PIPE, text=True) as second:
                 self.assertEqual(second.stdout.readline(), "there\n")
@@ -108,7 +108,7 @@ class Watch(unittest.TestCase):
                 second.kill()
         self.assertEqual((first.returncode, errors), (0, ""))
 
-    @unittest.skipIf(len(WATCH) > 1, "the program's own limit")
+    @unittest.skipIf(len(WATCH) > 1, "only the program has a time limit")
     def test_a_command_that_takes_too_long_is_ended_with_all_its_processes(self):
         start = time.monotonic()
         mine = f"38.{os.getpid()}"
