@@ -338,16 +338,16 @@ RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAtomics) {
     test.programs(test.quick ? 2 : 12, [&] { Program(test).run(test.quick ? 6 : 20); });
 }
 
-// The same with memory whose updates take turns by a lock. Broken by a kernel that is wrong for a
-// type, a way that ignores the lock, or a task that is lost or applied twice because the lock was
-// taken.
+// The same in memory whose updates take turns by a lock. Broken by a loop that is wrong for a type,
+// a path that ignores the lock, or a task that is lost or applied twice because the lock was taken.
 RANK_TEST(atomic, accumulates_that_take_turns_do_what_the_sequential_oracle_says, kAtomics) {
     test.programs(test.quick ? 2 : 12,
                   [&] { Program(test, SENNIT_ALLOC_ACCUMULATE).run(test.quick ? 6 : 20); });
 }
 
 // Plain instructions change the arrays under the memory's lock. Broken by a call on a word, or a
-// message to the owner, that does not take this lock, and by a lock inside the memory.
+// message to the owner, that does not take this lock, and by a lock inside the memory, where data
+// overwrites it.
 RANK_TEST(atomic, no_update_is_lost_between_arrays_and_words_that_take_turns, kAtomics) {
     constexpr std::size_t kWords = 100;
     const int rounds = test.quick ? 100 : 5000;
@@ -428,7 +428,7 @@ RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAtomics) {
     test.equal(word_now, times * 70000u);
     float number_now = 0;
     std::memcpy(&number_now, found + 20, 4);
-    test.require(number_now == static_cast<float>(times), "the float has all its ones");
+    test.require(number_now == static_cast<float>(times), "the float counts all additions");
     std::int64_t large_now = 0;
     std::memcpy(&large_now, found + 24, 8);
     test.equal(large_now, large * times);
@@ -447,7 +447,7 @@ RANK_TEST(atomic, minimum_and_maximum_know_signs_and_prefer_numbers_to_nan, kAto
     test.ok(sennit_accumulate(there, &three, 1, SENNIT_DOUBLE, SENNIT_MIN));
     test.ok(sennit_accumulate(there, &nan, 1, SENNIT_DOUBLE, SENNIT_MAX));
     test.ok(sennit_get_accumulate(there, nullptr, &old, 1, SENNIT_DOUBLE, SENNIT_NO_OP));
-    test.require(old == 3, "the number stays");
+    test.require(old == 3, "the number replaces the NaN and stays");
     const std::int8_t minus = -1;
     const std::uint8_t large = 0xFF;
     std::uint8_t bytes[2] = {};
@@ -486,7 +486,7 @@ RANK_TEST(atomic, accumulate_refuses_long_double_in_every_form, kAnything) {
     test.barrier();
     long double after = 0;
     std::memcpy(&after, sennit_ptr(segment), sizeof after);
-    test.require(after == before, "and the element is as it was");
+    test.require(after == before, "the element is unchanged");
     test.barrier();
     test.free(segment);
 }

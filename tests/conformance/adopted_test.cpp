@@ -1,4 +1,4 @@
-// Registered memory whose pages were moved to where peers map them. In runs with other mechanisms
+// Registered memory whose pages were moved to a file that peers map. In runs with other mechanisms
 // (other paths, SENNIT_REGISTER) the tests check only what holds there too.
 #include <sys/mman.h>
 
@@ -24,7 +24,8 @@ bool is_adopted(Ranks &test, sennit_region region) {
     for (int better = SENNIT_MECHANISM_INPROC; better < static_cast<int>(mechanism); ++better) {
         test.ok(
             sennit_region_reason(region, static_cast<sennit_mechanism>(better), text, sizeof text));
-        test.require(std::strstr(text, "a better one was taken") == nullptr, "the reason is kept");
+        test.require(std::strstr(text, "a better one was taken") == nullptr,
+                     "the reason is not that a better one was taken");
     }
     return mechanism == SENNIT_MECHANISM_ADOPT;
 }
@@ -144,7 +145,7 @@ RANK_TEST(region, overlapping_buffers_are_each_seen_as_one_piece, kTwoRanks) {
     test.ok(sennit_get(got.data(), theirs.gptr, got.size()));
     std::vector<std::uint8_t> wanted(12 * kPage);
     fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(test.next()));
-    test.require(std::memcmp(got.data(), wanted.data() + 100, got.size()) == 0, "it is one piece");
+    test.require(std::memcmp(got.data(), wanted.data() + 100, got.size()) == 0, "all bytes arrive");
     test.barrier();
     const std::vector<std::uint8_t> zeros(11 * kPage, 0);
     test.ok(sennit_put(theirs.gptr, zeros.data(), zeros.size()));
@@ -152,7 +153,7 @@ RANK_TEST(region, overlapping_buffers_are_each_seen_as_one_piece, kTwoRanks) {
     test.ok(sennit_deregister(regions[2]));
     fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(test.rank));
     std::memset(wanted.data() + 100, 0, 11 * kPage);
-    test.require(std::memcmp(memory, wanted.data(), wanted.size()) == 0, "strangers are untouched");
+    test.require(std::memcmp(memory, wanted.data(), wanted.size()) == 0, "no other byte changes");
     std::free(memory);
     test.barrier();
 }
@@ -184,7 +185,7 @@ RANK_TEST(region, memory_that_comes_again_at_its_address_is_registered_anew, kAn
     test.require(came_again > 0 || under_sanitizer(), "malloc has given the same memory again");
 }
 
-// Broken by an attachment that belongs to a team: the same region serves two.
+// Broken by an attachment that belongs to one team: here two teams attach the same region.
 RANK_TEST(region, two_teams_use_one_buffer, kTwoRanks) {
     const Bytes memory = allocate_bytes(10000);
     sennit_region mine = SENNIT_REGION_NULL;
@@ -203,7 +204,7 @@ RANK_TEST(region, two_teams_use_one_buffer, kTwoRanks) {
                        &value, 1));
     test.barrier();
     test.equal(memory.get()[9999], test.previous() + 1);
-    // The next rank in its half of the ranks (cyclic), from that team's exchange.
+    // The next rank of this rank's half, cyclically; its region comes from that team's exchange.
     const int own_place = test.rank / 2;
     const int half_size = (test.size + 1 - test.rank % 2) / 2;
     const auto by_half = static_cast<std::size_t>((own_place + 1) % half_size);

@@ -35,7 +35,8 @@ void check_integer(Ranks &test, sennit_gptr word) {
     test.ok(Calls::fetch(word, &old));
     test.require(old == low, "the largest value plus 1 wraps around");
     test.ok(Calls::compare_swap(word, 1, 2, &old));
-    test.require(old == low, "a compare_swap of another value changes nothing and returns what is");
+    test.require(old == low,
+                 "a compare_swap of another value changes nothing and returns the word");
     test.ok(Calls::compare_swap(word, low, 0x5A, &old));
     test.require(old == low, "compare_swap returns the old value");
     test.ok(Calls::fetch_and(word, 0x0F, &old));
@@ -70,7 +71,7 @@ void check_integer_later(Ranks &test, sennit_gptr word) {
         test.ok(sennit_wait(&request, SENNIT_FOREVER));
         return old;
     };
-    test.require(after(Calls::fetch_add_nb, 1) == 115, "what _nbi added is there after the flush");
+    test.require(after(Calls::fetch_add_nb, 1) == 115, "the flush completes _nbi additions");
     test.require(after(Calls::swap_nb, 0x0F) == 116, "fetch_add_nb has added");
     test.require(after(Calls::fetch_and_nb, 0x0C) == 0x0F, "swap_nb has stored");
     test.require(after(Calls::fetch_or_nb, 0x01) == 0x0C, "fetch_and_nb");
@@ -91,7 +92,7 @@ void check_integer_later(Ranks &test, sennit_gptr word) {
     test.ok(sennit_flush_all(SENNIT_FOREVER));
     test.ok(Calls::fetch_nb(word, &old, &request));
     test.ok(sennit_wait(&request, SENNIT_FOREVER));
-    test.require(old == 15, "and, or, xor with _nbi");
+    test.require(old == 15, "and, or, xor work with _nbi");
 }
 
 template <class T>
@@ -214,7 +215,7 @@ RANK_TEST(atomic, one_rank_wins_each_compare_swap, kAtomics) {
     test.free(segment);
 }
 
-// Broken by an atomic operation that does not release what came before, or does not acquire.
+// Broken by an atomic operation without release order for earlier puts, or without acquire order.
 RANK_TEST(atomic, data_put_before_a_flag_is_visible_with_it, kAtomics | kTwoRanks) {
     const int rounds = test.quick ? 5 : 100;
     const sennit_gptr segment = test.allocate(4096);
@@ -295,7 +296,8 @@ RANK_TEST(atomic, words_that_are_not_aligned_or_leave_the_segment_are_refused, k
     test.free(segment);
 }
 
-// Broken by an atomic operation on private memory made of copies, which others can overtake.
+// Broken by an atomic operation that copies private memory, changes the copy and copies it back:
+// other ranks' updates between the copies would be lost.
 RANK_TEST(atomic, atomics_on_registered_memory_work_or_are_refused, kAnything) {
     alignas(64) std::int64_t words[8] = {};
     sennit_region mine = SENNIT_REGION_NULL;

@@ -64,12 +64,12 @@ RANK_TEST(barrier, a_barrier_that_timed_out_is_resumed, kAnything) {
     count_rounds(test, test.quick ? 30 : 100, 20'000);
 }
 
-// Broken by the same with a timeout of 0, which tries once.
+// Broken by the same fault with a timeout of 0, which tries once.
 RANK_TEST(barrier, a_timeout_of_zero_tries_once, kAnything) {
     count_rounds(test, test.quick ? 10 : 30, 0);
 }
 
-// Broken by a timeout that is not kept, or after which the rank passes.
+// Broken by a timeout that is not kept, or a rank that passes the barrier after its timeout.
 RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out,
           kTwoRanks | kFreeThreads | kAtomics | kOnce) {
     const sennit_gptr tired = test.allocate(64);  // counts ranks that timed out

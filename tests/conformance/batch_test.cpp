@@ -37,7 +37,7 @@ void run_all(Ranks &test, BatchCall *call, std::vector<sennit_notify_part> &part
     for (std::size_t first = 0;;) {
         std::size_t done = SIZE_MAX;
         const sennit_status status = call(parts.size() - first, parts.data() + first, &done);
-        test.require(done <= parts.size() - first, "no more is done than there is");
+        test.require(done <= parts.size() - first, "at most all parts are done");
         for (std::size_t i = first; i < first + done; ++i)
             test.equal(parts[i].status, SENNIT_OK);
         first += done;
@@ -146,7 +146,8 @@ RANK_TEST(notify, a_batch_of_puts_to_all_ranks_is_there_when_the_signals_fire, k
     test.free(memory);
 }
 
-// Broken by an event that reports a read before its end, or by signals whose sets are not marked.
+// Broken by an event that reports a read before its end, or that does not mark the signal in its
+// wait set.
 RANK_TEST(notify, a_batch_of_gets_notifies_each_owner_once, kAnything) {
     const std::size_t bytes = 3000;
     const auto size = static_cast<std::size_t>(test.size);
@@ -211,7 +212,7 @@ RANK_TEST(notify, a_batch_with_a_wrong_part_moves_nothing, kAnything) {
     small.end();
 }
 
-// Broken by a wrong count of finished parts, or by data of parts after the early one.
+// Broken by a wrong count of finished parts, or by moved data of parts after the early one.
 RANK_TEST(notify, a_batch_that_ends_early_reports_its_progress_and_can_go_on, kAnything) {
     Small small(test);
     // Two messages of this epoch, two of the next, and two that the owner does not accept yet.

@@ -82,7 +82,7 @@ RANK_TEST(channel, parts_used_in_turn_carry_each_message_once, kTwoRanks) {
             const std::uint64_t least = number % 7 == 0 ? std::min(ahead, count - number) : 1;
             if (ready < least)
                 ready = messages_of(test, opened[0], static_cast<std::uint32_t>(least));
-            test.require(ready <= ahead, "no more than may be are unread");
+            test.require(ready <= ahead, "at most `ahead` messages are unread");
             test.equal(own[number % ahead], number + 1);
             test.ok(sennit_channel_have_read(opened[0]));
             --ready;
@@ -151,7 +151,7 @@ RANK_TEST(channel, messages_are_counted_without_the_flag_too, kTwoRanks) {
     close(test, opened);
 }
 
-// Broken by a number cut to its bits, or a mirror copied over unread messages.
+// Broken by a number cut to the bits of its field, or a mirror copied over unread messages.
 RANK_TEST(channel, impossible_numbers_of_messages_are_refused, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     const int peer = 1 - test.rank;

@@ -139,7 +139,7 @@ RANK_TEST(channel, channels_come_and_go_by_the_thousand, kOnce) {
             std::vector<End> ends(many, End{peer, &word, bytes});
             const Opened opened = open(test, ends);
             for (const sennit_channel channel : opened.channels)
-                test.require(handles.insert(channel.handle).second, "a handle comes once");
+                test.require(handles.insert(channel.handle).second, "no handle is given twice");
             test.ok(sennit_channel_have_written(opened[many - 1]));
             test.ok(sennit_channel_wait_read(opened[many - 1], SENNIT_FOREVER));
             test.ok(sennit_channel_have_read(opened[many - 1]));

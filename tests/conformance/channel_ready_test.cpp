@@ -27,7 +27,7 @@ void nothing_may_be_written(Ranks &test, sennit_channel channel) {
     test.is(sennit_channel_wait_write(channel, kMillisecond), SENNIT_ERR_TIMEOUT);
     test.is(sennit_channel_have_written(channel), SENNIT_ERR_STATE);
     test.require(std::strstr(sennit_last_error()->text, "ready") != nullptr,
-                 "the text says what is waited for");
+                 "the error says that the reader is not ready");
 }
 
 void nothing_may_be_read(Ranks &test, sennit_channel channel) {
@@ -83,8 +83,8 @@ RANK_TEST(channel, a_new_channel_is_written_only_when_its_reader_is_ready, kAnyt
     }
 }
 
-// Broken by a writer that gets in while the reader still uses its buffer, on each way of a
-// message's data.
+// Broken by a writer that gets in while the reader still uses its buffer, with pointers and with
+// both kinds of mirrors.
 RANK_TEST(channel, the_reader_has_left_its_buffer_when_the_writer_gets_in, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     constexpr std::size_t kWords = 512;
@@ -132,7 +132,7 @@ RANK_TEST(channel, the_reader_has_left_its_buffer_when_the_writer_gets_in, kAnyt
     test.free(memory);
 }
 
-// Broken by a write or read in one direction that makes the other one ready.
+// Broken by a write or read in one direction that makes the other direction ready.
 RANK_TEST(channel, each_direction_has_a_reader_that_is_ready_or_not, kTwoRanks) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;
     const Opened flags = open(test, {{1 - test.rank, nullptr, 0}}, 0);
@@ -163,7 +163,7 @@ RANK_TEST(channel, each_direction_has_a_reader_that_is_ready_or_not, kTwoRanks) 
     close(test, flags);
 }
 
-// Broken by a store of the writing thread that undoes the reading thread's ready.
+// Broken by a store of the writing thread that undoes the reading thread's call that it is ready.
 RANK_TEST(channel, one_thread_may_write_while_the_other_says_that_it_is_ready,
           kTwoRanks | kFreeThreads) {
     if (!channels_lead_everywhere(test) || !takes_part(test)) return;

@@ -318,7 +318,7 @@ RANK_TEST(channel, private_memory_is_handed_over_too, kAnything) {
             const sennit_status status = try_open({{peer, own.get() + 1, bytes_of(test.rank)}},
                                                   flags, SENNIT_FOREVER, &opened);
             if (status == SENNIT_ERR_UNSUPPORTED) {
-                std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
+                std::fprintf(stderr, "left out: this machine forbids copies between processes\n");
                 test.barrier();  // a rank without a peer is already in it
                 return;
             }
@@ -378,9 +378,9 @@ RANK_TEST(channel, memory_without_a_pointer_is_refused_unless_a_copy_is_allowed,
             if (has_copy)
                 test.require(
                     std::strstr(sennit_last_error()->text, "SENNIT_CHANNEL_MIRROR") != nullptr,
-                    "the text says what to do, on the side that is refused too");
+                    "the errors of both sides say what to do");
             else
-                std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
+                std::fprintf(stderr, "left out: this machine forbids copies between processes\n");
         }
     }
     test.barrier();
@@ -395,7 +395,7 @@ RANK_TEST(channel, channels_over_one_buffer_are_independent, kAnything) {
     const Opened opened = open(test, {{peer, own, 16}, {peer, own, 24}, {peer, own + 1, 8}});
     if (test.load_store)
         test.require(opened.words(0) == opened.words(1) && opened.words(0) + 1 == opened.words(2),
-                     "they lie in one memory");
+                     "the pointers lead to one memory");
     test.ok(sennit_channel_have_written(opened[1]));
     test.ok(sennit_channel_wait_read(opened[1], SENNIT_FOREVER));
     test.equal(flag_of(test, sennit_channel_can_write, opened[0]), 1);
@@ -471,7 +471,8 @@ bool goes_on(Ranks &test, const Opened &opened, const std::uint64_t &own, bool h
     return told;
 }
 
-// Sends messages from rank 0 to rank 1 in order, and some back. Returns the number from rank 0.
+// Sends messages from rank 0 to rank 1 in order, and some back. Returns the number of messages from
+// rank 0.
 std::uint64_t hand_over_many(Ranks &test, const Opened &opened, const std::uint64_t &own,
                              std::uint64_t count) {
     constexpr std::uint64_t kBetweenLooks = 1000;
@@ -528,7 +529,7 @@ RANK_TEST(channel, a_peer_beyond_a_network_is_refused, kTwoRanks) {
     test.ok(sennit_locality(peer, &locality));
     test.require(
         (text.find("same node") != std::string::npos) == (locality == SENNIT_LOCALITY_NETWORK),
-        "the node is blamed only if it is another one");
+        "the error names the node only if the peer is on another node");
 }
 
 // Two buffers share the pages in the middle. Broken by a deregistration that ends another region's

@@ -19,7 +19,7 @@ inline int far_peer(Ranks &test) {
     return -1;
 }
 
-// The same answer on all ranks.
+// True if each rank can open channels to all others. The same answer on all ranks.
 inline bool channels_lead_everywhere(Ranks &test) {
     return far_peer(test) < 0;
 }

@@ -170,8 +170,8 @@ std::size_t sum(const std::vector<std::size_t> &sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
 }
 
-// The blocks that the call copies, for scatterv to alltoallv: the other calls are the same with
-// equal sizes.
+// The buffers of the calls from scatter to alltoallv, which copy blocks. Calls without sizes have
+// blocks of equal sizes.
 CollBuffers copied(const CollStep &step, const Members &members) {
     const auto size = static_cast<std::size_t>(members.size);
     const auto own = static_cast<std::size_t>(members.rank);
@@ -252,7 +252,7 @@ CollBuffers combined(const CollStep &step, const Members &members) {
     return out;
 }
 
-// The input is copied into the destination.
+// Turns the buffers into those of a call in place.
 void make_in_place(const CollStep &step, const Members &members, CollBuffers &out) {
     const auto own = static_cast<std::size_t>(members.rank);
     switch (step.kind) {

@@ -1,6 +1,7 @@
 // Random collective calls with a sequential oracle of their results. Every rank draws the same
-// calls and can compute every rank's input from its number, so it computes its own result alone.
-// Each rank draws its own buffers and its own way to wait: they must not change the result.
+// calls and can compute the input of any rank from that rank's number, so it computes its own
+// result alone. Each rank draws its own buffers and its own way to wait: they must not change the
+// result.
 //
 // A failure names the step and can be shrunk (shrink.py).
 #pragma once
@@ -97,7 +98,7 @@ bool reduces(CollKind kind);
 struct HandedOver {
     sennit_request request = SENNIT_REQUEST_NULL;
     std::atomic<bool> is_over{false};
-    sennit_status status = SENNIT_OK;  // with the text, when it is over
+    sennit_status status = SENNIT_OK;  // this and the text: when it is over
     std::string text;
 };
 
@@ -124,8 +125,8 @@ struct CollWays {
     // world, and then all ranks of the world must run a program.
     sennit_gptr arena = SENNIT_GPTR_NULL;
     RequestThread *waiter = nullptr;  // gets some of the requests
-    // Threads below SENNIT_THREAD_MULTIPLE take turns with it: no call waits while it holds this
-    // lock.
+    // Below SENNIT_THREAD_MULTIPLE threads take turns by this lock: no thread waits for other ranks
+    // while it holds the lock.
     std::mutex *turns = nullptr;
 };
 inline constexpr std::size_t kArenaBytes = 4 << 20;

@@ -82,9 +82,9 @@ class Program {
         return own->data();
     }
 
-    // The end of a call that may be repeated until it is complete. Where threads take turns, no
-    // thread keeps its turn while it waits for another rank: that rank's call may be in a thread
-    // without its turn.
+    // Makes a call and repeats it after each timeout. Where threads take turns, no thread keeps its
+    // turn while it waits for another rank: that rank's call may be in a thread that waits for its
+    // own turn.
     template <class Call>
     sennit_status patiently(Call call_for) {
         if (ways_.turns == nullptr) return call_for(SENNIT_FOREVER);
@@ -207,8 +207,8 @@ bool RequestThread::collect(std::vector<HandedOver *> &open) {
     return !open.empty();
 }
 
-// Never waits long for one request: its team's call may need a thread of another rank that waits
-// for another request of this list.
+// Never waits long for one request: its call may need a thread of another rank, and that thread may
+// wait for another call whose request is in this list.
 void RequestThread::work(Random draw) {
     std::vector<HandedOver *> open;
     while (collect(open)) {

@@ -190,7 +190,7 @@ sennit_status patiently(Call call) {
     }
 }
 
-// Each byte of an element is a separate number; the context contains the bytes of an element.
+// Each byte of an element is a separate number; the context is the size of an element.
 void add_bytes(const void *left, const void *right, void *result, std::size_t count,
                void *context) {
     const std::size_t bytes = count * *static_cast<std::size_t *>(context);
@@ -282,7 +282,7 @@ RANK_TEST(collective, an_operator_that_throws_is_an_error_of_its_rank, kTwoRanks
         test.is(sennit_wait(&request, SENNIT_FOREVER), throws ? SENNIT_ERR_ARG : SENNIT_OK);
         if (throws)
             test.require(std::strstr(sennit_last_error()->text, "overflow in the operator"),
-                         "the error tells the exception's text");
+                         "the error has the exception's text");
         test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, in.data(), out.data(),
                                  sennit_reduction_by(count, 8, add_words, nullptr),
                                  SENNIT_FOREVER));
@@ -330,8 +330,7 @@ RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRan
     }
     if (jumps) {
         test.is(sennit_barrier(team, SENNIT_FOREVER), SENNIT_ERR_STATE);
-        test.require(std::strstr(sennit_last_error()->text, "longjmp"),
-                     "the error tells of a jump");
+        test.require(std::strstr(sennit_last_error()->text, "longjmp"), "the error names the jump");
     } else {
         test.ok(sennit_allreduce(team, &one, &sum, sennit_reduction_by(1, 8, add_words, nullptr),
                                  SENNIT_FOREVER));
@@ -345,7 +344,8 @@ RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRan
         test.ok(sennit_allreduce_nb(other, &one, &sum, sennit_reduction_by(1, 8, jump_out, nullptr),
                                     &request));
     test.barrier();
-    // The others come after this rank has left the barrier, in which the operator would jump too.
+    // The others start the call after this rank has left the barrier: there the operator would jump
+    // too.
     if (jumps) {
         int done = 0;
         own->store(1);
@@ -364,8 +364,8 @@ RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRan
     test.ok(sennit_free(go));
 }
 
-// Broken by pieces that do not hold a whole element, elements in place that are sent after their
-// replacement, and a repeated call with such elements that is not recognised.
+// Broken by pieces that do not hold a whole element, elements of a call in place that are sent
+// after their replacement, and a repeated call in place that is not recognised.
 RANK_TEST(collective, elements_of_every_size_are_whole, kAnything) {
     std::vector<std::size_t> sizes = {1, 7, 64, 1000, 3136, 3140, 3184, 3185, 4095, 4096};
     for (int i = 0; i < (test.quick ? 5 : 40); ++i)
@@ -532,12 +532,12 @@ RANK_TEST(collective, broadcasts_of_different_sizes_are_errors_in_any_slots, kTw
 RANK_TEST(collective, a_rank_that_gives_up_keeps_no_other_waiting, kTwoRanks) {
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
-    // Several rounds, and no description gives the size before.
+    // The data takes several rounds, and no description tells its size first.
     std::vector<std::uint8_t> data(20000);
     const bool differs = test.rank == test.size - 1;
     const sennit_status status =
         sennit_broadcast(team, 0, data.data(), differs ? 10000 : data.size(), 10'000'000'000);
-    // The others may have read all data before, or wait for the rank that has not.
+    // The others may have read all data already, or they wait for the rank that gives up.
     if (differs || status != SENNIT_OK) test.is(status, SENNIT_ERR_ARG);
     test.barrier();
     test.ok(sennit_team_destroy(team));

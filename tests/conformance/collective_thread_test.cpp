@@ -161,8 +161,9 @@ RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFree
     close_lanes(test, lanes);
 }
 
-// Broken by a wait that counts as a collective call of the team, or keeps its queue: rank 0 starts
-// further calls while its other thread waits for the first one, which no other rank has entered.
+// Broken by a wait that counts as a collective call of the team, or blocks the team's queue: rank 0
+// starts further calls while its other thread waits for the first one, which no other rank has
+// entered.
 RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_team,
           kTwoRanks | kFreeThreads | kOnce) {
     sennit_team team{};

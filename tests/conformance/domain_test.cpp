@@ -36,7 +36,8 @@ RANK_TEST(domain, domains_lie_within_each_other, kAnything) {
     for (int i = 0; i < count; ++i) {
         sennit_domain domain;
         test.ok(sennit_domain_get(i, &domain));
-        test.require(domain.inside >= 0 && i + domain.inside < count, "its inside is in the tree");
+        test.require(domain.inside >= 0 && i + domain.inside < count,
+                     "the domains inside are in the tree");
         if (domain.kind == SENNIT_DOMAIN_PROCESSOR) {
             ++processors;
             test.equal(domain.processors, 1);
@@ -50,12 +51,12 @@ RANK_TEST(domain, domains_lie_within_each_other, kAnything) {
             continue;
         }
         sennit_domain around;
-        test.require(domain.parent >= 0 && domain.parent < i, "the whole comes first");
+        test.require(domain.parent >= 0 && domain.parent < i, "the parent comes first");
         test.ok(sennit_domain_get(domain.parent, &around));
         test.equal(domain.depth, around.depth + 1);
-        test.require(i + domain.inside <= domain.parent + around.inside, "the parent has it all");
-        test.require(domain.processors <= around.processors, "no more processors than the whole");
-        test.require(domain.ranks <= around.ranks, "no more ranks than the whole");
+        test.require(i + domain.inside <= domain.parent + around.inside, "the parent contains it");
+        test.require(domain.processors <= around.processors, "no more processors than the parent");
+        test.require(domain.ranks <= around.ranks, "no more ranks than the parent");
     }
     test.equal(processors, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     sennit_domain nothing;
@@ -112,7 +113,8 @@ RANK_TEST(domain, the_text_says_where_a_rank_is, kAnything) {
         char shorter[8];
         std::memset(shorter, 0x6B, sizeof shorter);
         test.ok(sennit_locality_string(rank, shorter, 6));
-        test.require(std::strlen(shorter) == 5 && line.compare(0, 5, shorter) == 0, "cut to 5");
+        test.require(std::strlen(shorter) == 5 && line.compare(0, 5, shorter) == 0,
+                     "the text is cut to 5 bytes");
         test.equal(static_cast<int>(shorter[6]), 0x6B);
     }
 }

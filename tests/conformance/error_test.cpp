@@ -18,7 +18,8 @@ void expect_details(Ranks &test, sennit_status status, const char *operation, in
     test.require(error->path != nullptr, "the path is never null", where);
     test.require(error->text[0] != '\0', "there is a text", where);
     test.require(std::strchr(error->text, '\n') == nullptr, "the text is one line", where);
-    test.require(std::memchr(error->text, '\0', sizeof error->text) != nullptr, "it ends", where);
+    test.require(std::memchr(error->text, '\0', sizeof error->text) != nullptr, "the text ends",
+                 where);
 }
 
 // Checks that the world works: all ranks can use an allocation, and its id is the same everywhere.
@@ -130,13 +131,16 @@ RANK_TEST(error, a_negative_size_of_a_box_is_called_negative, kAnything) {
     const double data[8] = {};
     sennit_box box = sennit_box_line(8, static_cast<std::size_t>(-2), 8, 8);
     test.is(sennit_put_strided(segment, data, &box), SENNIT_ERR_RANGE);
-    test.require(std::strstr(sennit_last_error()->text, "-2 is negative") != nullptr, "the count");
+    test.require(std::strstr(sennit_last_error()->text, "-2 is negative") != nullptr,
+                 "the count is named");
     box = sennit_box_line(static_cast<std::size_t>(-8), 2, 8, 8);
     test.is(sennit_put_strided(segment, data, &box), SENNIT_ERR_RANGE);
-    test.require(std::strstr(sennit_last_error()->text, "-8 is negative") != nullptr, "the size");
+    test.require(std::strstr(sennit_last_error()->text, "-8 is negative") != nullptr,
+                 "the size is named");
     const sennit_piece piece{0, 0, static_cast<std::size_t>(-4)};
     test.is(sennit_put_indexed(segment, data, 1, &piece), SENNIT_ERR_RANGE);
-    test.require(std::strstr(sennit_last_error()->text, "-4 is negative") != nullptr, "a piece");
+    test.require(std::strstr(sennit_last_error()->text, "-4 is negative") != nullptr,
+                 "a piece is named");
     test.free(segment);
 }
 

@@ -155,13 +155,13 @@ RANK_TEST(grid, an_error_names_the_rank_beyond_an_edge, kAnything) {
                std::string::npos;
     };
     test.is(sennit_put(sennit_gptr{SENNIT_RANK_NONE, 7, 0}, &word, sizeof word), SENNIT_ERR_RANGE);
-    test.require(is_named(), "a put");
+    test.require(is_named(), "a put names the rank");
     test.is(sennit_signal_notify(sennit_signal{SENNIT_RANK_NONE, 7}, 0), SENNIT_ERR_RANGE);
-    test.require(is_named(), "a notification");
+    test.require(is_named(), "a notification names the rank");
     test.is(sennit_team_world_rank(SENNIT_TEAM_WORLD, SENNIT_RANK_NONE, &found), SENNIT_ERR_RANGE);
-    test.require(is_named(), "a translation");
+    test.require(is_named(), "a translation names the rank");
     test.is(sennit_flush(SENNIT_RANK_NONE, SENNIT_FOREVER), SENNIT_ERR_RANGE);
-    test.require(is_named(), "a flush");
+    test.require(is_named(), "a flush names the rank");
 }
 
 // Broken by data along a ring or a line that reaches the wrong rank.

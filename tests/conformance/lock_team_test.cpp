@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kLong = 60 * kSecond;
 
 // A team with a lock, and two words that are equal while nobody holds the lock. The words are in
-// any rank's memory, which need not be a member.
+// the memory of any rank, member or not.
 struct Guarded {
     std::vector<int> members;  // world ranks
     sennit_team team = SENNIT_TEAM_NULL;
@@ -48,7 +48,7 @@ Guarded world(const Ranks &test) {
     return all;
 }
 
-// Gives each one its words in the segment, which has room for kMostGuarded of them.
+// Gives each team its words in a new segment, which has room for kMostGuarded teams.
 constexpr std::size_t kMostGuarded = 8;
 sennit_gptr give_words(Ranks &test, std::vector<Guarded> &all) {
     const sennit_gptr segment = test.allocate(16 * kMostGuarded);
@@ -118,7 +118,7 @@ std::vector<Guarded> open_overlapping(Ranks &test) {
 }  // namespace
 
 // Broken by a home, a place in the queue or a grant that uses the rank in the world instead of the
-// team's, or by two teams that share one.
+// team's, or by two teams that share any of these.
 RANK_TEST(lock, locks_of_teams_and_of_teams_within_them_exclude_their_members, kAtomics) {
     std::vector<Guarded> all = open_overlapping(test);
     const sennit_gptr segment = give_words(test, all);

@@ -37,11 +37,11 @@ constexpr char kUsage[] = R"(usage: conformance_suite [OPTION]...
   --threads N       N ranks as threads of this process; without it this process is a rank of
                     `sennit run`, or alone
   --paths WORDS     as SENNIT_PATHS; the word sim gets its settings from the seed
-  --expect PATH     every peer must be reached by it
-  --seed S          the seed, or `any`: one by chance, which is printed
+  --expect PATH     every peer must be reached by this path
+  --seed S          the seed, or `any`: a random one, which is printed
   --seeds COUNT     repeat with seeds S to S+COUNT-1
-  --for SECONDS     with --threads: seeds from S on, until that time is over; the last is cut off.
-                    The group stress: its length
+  --for SECONDS     with --threads: seeds from S on until the time is over; the last one is cut
+                    short. For the group stress: its duration
   --level WORD      of threads: single, funneled, serialized, multiple (default)
   --program P       only the P-th random program of a test
   --steps K         random programs stop after K steps
@@ -49,9 +49,9 @@ constexpr char kUsage[] = R"(usage: conformance_suite [OPTION]...
   --show            print the steps of random programs
   --quick           repeat less
   --limit SECONDS   of one test, default 60, more under a sanitizer
-A failure prints rank, seed, program and paths; the same words replay it, and shrink.py finds the
-few steps that it needs. Exit codes: 0, 1 a test failed, 2 usage, 3 a test did not end, 77 nothing
-to run.
+A failure prints rank, seed, program and paths; the same options repeat it, and shrink.py finds
+the few steps that it needs. Exit codes: 0, 1 a test failed, 2 usage, 3 a test did not end, 77
+nothing to run.
 )";
 
 Options options;
@@ -74,8 +74,8 @@ std::string sim_settings(std::uint64_t seed) {
     // Small pieces with a long delay only make the test slow.
     text += "+delay=" + std::to_string(delay[random.below(piece_kind == 0 ? 2 : 4)]);
     text += "+max_piece=" + std::to_string(piece[piece_kind]);
-    // Other paths have free threads too, and they are slow on a busy machine. Ranks that take turns
-    // hide races from the thread sanitizer.
+    // Free threads are slow on a busy machine, and other paths test them too. But ranks that take
+    // turns hide races from the thread sanitizer.
     const bool is_free = seed % 8 == 0 || under_thread_sanitizer();
     text += "+lockstep=" + std::to_string(is_free ? 0 : 1);
     text += "+events=" + std::to_string(events[random.below(6)]);

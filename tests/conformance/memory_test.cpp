@@ -24,7 +24,7 @@ void expect_refused(Ranks &test, sennit_gptr stale) {
     // On a network the target notices it, and flush reports it.
     if (late) status = sennit_flush(stale.rank, SENNIT_FOREVER);
     test.is(status, SENNIT_ERR_NOT_REGISTERED);
-    test.require(sennit_ptr(stale) == nullptr, "no pointer to what is freed");
+    test.require(sennit_ptr(stale) == nullptr, "a freed segment has no pointer");
     if (late) return;
     test.is(sennit_last_error()->status, SENNIT_ERR_NOT_REGISTERED);
     test.is(sennit_segment_bytes(stale, &bytes), SENNIT_ERR_NOT_REGISTERED);
@@ -408,7 +408,7 @@ RANK_TEST(memory, internal_memory_is_not_freed, kOnce) {
             has_met_queue |= guess.segment == address.gptr.segment;
             const sennit_status status = sennit_free(guess);
             test.require(status == SENNIT_ERR_ARG || status == SENNIT_ERR_NOT_REGISTERED,
-                         "nothing that was not allocated is freed");
+                         "only allocated segments are freed");
         }
     }
     test.require(has_met_queue, "the guesses go far enough");
@@ -472,7 +472,7 @@ RANK_TEST(memory, a_segment_may_be_larger_than_four_gibibytes, kOnce) {
                  "the last word is in its place");
     test.ok(sennit_get(back.data(), at(32), 8));
     test.require(std::all_of(back.begin(), back.begin() + 8, [](auto byte) { return byte == 0; }),
-                 "nothing went to the place without its upper half");
+                 "nothing went to the offset cut to 32 bits");
     test.barrier();
     test.free(segment);
 }

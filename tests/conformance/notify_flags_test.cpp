@@ -113,7 +113,8 @@ struct OneBuffer {
         test.ok(send(what, epoch));
         (void)sennit_flush(test.next(), SENNIT_FOREVER);
     }
-    // True if the event may still be unread at its owner after a flush; a long message has several.
+    // True if the event may still be unread at its owner after a flush; a long message has several
+    // events.
     bool rides(Sends what) const {
         return !test.load_store && (what == Sends::short_put || what == Sends::long_put ||
                                     what == Sends::short_batch || what == Sends::long_batch);
@@ -121,7 +122,8 @@ struct OneBuffer {
     // The owner's signal has not fired; it reports one event of this epoch, once.
     void hears(sennit_status wanted, std::uint64_t epoch) {
         says(sennit_signal_wait(arrived, 20 * kSecond), wanted, epoch);
-        test.require(!is_fired(test, arrived), "what was told was not counted, and is told once");
+        test.require(!is_fired(test, arrived),
+                     "a reported event is not counted, and is reported once");
     }
     void has_fired_and_goes_on() {
         test.ok(sennit_signal_wait(arrived, SENNIT_FOREVER));
@@ -159,7 +161,7 @@ RANK_TEST(notify, a_strict_signal_refuses_events_before_its_reset_and_nothing_mo
         test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
         test.barrier();
         test.require(buffer.own[0] == epoch && buffer.own[kLongBytes / 8 - 1] == epoch,
-                     "what was refused has written nothing");
+                     "a refused event writes nothing");
         test.equal(epoch_of(test, buffer.arrived), epoch);
         test.ok(sennit_signal_reset(buffer.arrived));
         test.barrier();
@@ -248,7 +250,7 @@ RANK_TEST(notify, an_unchecked_signal_judges_events_by_their_own_epoch, kAnythin
     test.barrier();
     test.is(sennit_signal_reset(buffer.arrived), SENNIT_ERR_SIGNAL_OVERFLOW);
     test.ok(sennit_signal_reset(buffer.arrived));
-    test.require(!is_fired(test, buffer.arrived), "what was told was not counted");
+    test.require(!is_fired(test, buffer.arrived), "a reported event is not counted");
     buffer.end();
 }
 

@@ -9,8 +9,7 @@ using namespace conformance;
 
 namespace {
 
-constexpr std::size_t kLongest =
-    50'000;  // of the longest; beyond 48 KiB the event follows its data
+constexpr std::size_t kLongest = 50'000;  // bytes; beyond 48 KiB the event follows its data
 
 // Messages of several lengths from each rank to the next one, which has two halves for them.
 struct NotifiedRing : NextBlock {
@@ -194,11 +193,11 @@ RANK_TEST(notify, an_early_nonblocking_call_moves_nothing_and_reports_it, kAnyth
                 told_once(bytes, gets, has_request);
     test.require(
         std::all_of(buffer.begin(), buffer.end(), [](std::uint8_t byte) { return byte == 0xEE; }),
-        "a get that was refused has brought something");
+        "a refused get brings nothing");
     test.barrier();
     test.require(std::all_of(many.own(0, 0), many.own(0, 0) + kLongest,
                              [](std::uint8_t byte) { return byte == 0; }),
-                 "a put that was refused has written something");
+                 "a refused put writes nothing");
     test.equal(left_of(test, sent), 1u);
     test.equal(left_of(test, many.arrived), NotifiedRing::kMessages);
 

@@ -298,7 +298,7 @@ RANK_TEST(notify, a_wrong_box_or_list_moves_nothing_and_counts_nothing, kAnythin
     }
     test.require(
         std::all_of(buffer.begin(), buffer.end(), [](std::uint8_t byte) { return byte == 0xEE; }),
-        "nothing was brought");
+        "a refused get brings nothing");
     at.check_model();
     test.barrier();
     test.equal(left_of(test, at.arrived), 1u);

@@ -203,7 +203,7 @@ RANK_TEST(notify, a_changed_block_or_one_of_another_job_is_refused, kAnything) {
     test.equal(sizeof zeros, 64u);
     test.is(sennit_block_attach(&zeros, &attached), SENNIT_ERR_ARG);
     test.require(std::strstr(sennit_last_error()->text, "SENNIT_BLOCK_NULL") != nullptr,
-                 "the error says what it is");
+                 "the error names the null block");
     test.is(sennit_block_query(&zeros, &info), SENNIT_ERR_ARG);
     sennit_block out = zeros;
     test.is(sennit_block_init(SENNIT_REGION_NULL, 0, 0, SENNIT_SIGNAL_NULL, signal, &out),
@@ -266,7 +266,7 @@ RANK_TEST(notify, messages_beyond_the_block_are_refused_and_empty_ones_count, kA
 RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is_used_again,
           kAnything) {
     const sennit_signal signal = make_signal(test, 1);
-    // Happens on each rank in most rounds, but another rank of the process may take the address
+    // Each rank gets the address again in most rounds, but another rank of the process may take it
     // first.
     bool used_again = false;
     const int least = test.quick ? 3 : 20;
@@ -300,7 +300,7 @@ RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is
         test.ok(sennit_block_detach(peer));
         test.barrier();
         if (is_used_again) test.equal(*static_cast<const std::uint64_t *>(place), 0u);
-        test.require(!is_fired(test, signal), "what was refused is not counted");
+        test.require(!is_fired(test, signal), "a refused message is not counted");
         for (const sennit_gptr second : seconds)
             test.ok(sennit_free(second));
     }
@@ -342,7 +342,7 @@ RANK_TEST(notify, a_block_is_refused_when_another_region_has_got_the_id_of_its_o
     test.ok(sennit_block_detach(peer));
     test.barrier();
     test.equal(*static_cast<const std::uint64_t *>(sennit_ptr(now)), 0u);
-    test.require(!is_fired(test, signal), "what was refused is not counted");
+    test.require(!is_fired(test, signal), "a refused message is not counted");
     test.barrier();
     test.ok(sennit_signal_destroy(signal));
     test.free(now);
@@ -377,7 +377,7 @@ RANK_TEST(notify, a_block_of_memory_that_is_registered_anew_is_refused, kAnythin
         }
         test.barrier();
         test.equal(memory[1], round);
-        test.require(!is_fired(test, signal), "what was refused is not counted");
+        test.require(!is_fired(test, signal), "a refused message is not counted");
         test.barrier();
         const bool all_reach = [&] {
             bool all = true;
@@ -420,10 +420,10 @@ static sennit_block travel_by_file(Ranks &test, const sennit_block &mine) {
     return got;
 }
 
-// Socket names end at the network namespace; separate hosts share none.
+// Abstract socket names are valid in one network namespace; separate hosts have their own.
 static bool have_one_network(Ranks &test) {
     struct stat space {};
-    test.require(stat("/proc/self/ns/net", &space) == 0, "the network has a number");
+    test.require(stat("/proc/self/ns/net", &space) == 0, "the network namespace has a number");
     const auto all = test.tell_all(static_cast<std::int64_t>(space.st_ino));
     return std::all_of(all.begin(), all.end(), [&](auto other) { return other == all.front(); });
 }
@@ -481,7 +481,7 @@ RANK_TEST(notify, blocks_travel_by_files_and_sockets, kAnything) {
     test.free(memory);
 }
 
-// Broken by blocks that share state of one of them.
+// Broken by blocks that use the state of another block.
 RANK_TEST(notify, thousands_of_blocks_lie_in_one_region, kOnce) {
     const std::size_t count = test.quick || !test.load_store ? 300 : 10000;
     const sennit_gptr memory = test.allocate(16 * count);

@@ -69,7 +69,8 @@ RANK_TEST(plan, a_plan_counts_in_the_current_epoch_of_the_owner, kAnything) {
             if (started == SENNIT_OK) test.ok(sennit_plan_wait(plan, SENNIT_FOREVER));
             test.barrier();
             test.is(sennit_signal_reset(at.arrived), SENNIT_ERR_SIGNAL_OVERFLOW);
-            // On paths with one message per part, the refused run has ended before its get.
+            // Where each part is a message, the refused run has ended before its get: `read` has no
+            // surplus.
             int done = 0;
             (void)sennit_signal_test(at.read, &done);
         }
@@ -106,8 +107,8 @@ RANK_TEST(plan, words_of_a_plan_count_in_the_current_epoch_of_the_owner, kAnythi
     at.end();
 }
 
-// Broken by an event of the block's own signal, a named signal that replaces another one, and a
-// local event that comes before the buffer is free, or never.
+// Broken by an event that the block's own signal counts, a named signal that replaces another one,
+// and a local event that comes before the buffer is free, or never.
 RANK_TEST(plan, operations_of_a_plan_count_in_their_signals, kAnything) {
     for (const bool is_current : {false, true}) {
         const PlanBlock at(test, 20000, 1, 1);

@@ -98,7 +98,7 @@ RANK_TEST(plan, pieces_of_every_size_arrive_in_every_run, kAnything) {
     });
 }
 
-// Broken by directions that share state of one of them.
+// Broken by a direction that uses the state of the other one.
 RANK_TEST(plan, puts_and_gets_of_one_plan_count_in_their_own_signals, kAnything) {
     const Ring ring(test, 128, 2, 1);
     std::uint64_t out[2] = {0, 0};
@@ -150,7 +150,7 @@ RANK_TEST(plan, calls_that_do_not_fit_the_state_are_refused, kAnything) {
     test.is(sennit_plan_start(plan), SENNIT_ERR_ARG);
 
     const sennit_plan next = make_plan(test);
-    test.require(next.handle != plan.handle, "handles come back late");
+    test.require(next.handle != plan.handle, "a handle is not reused soon");
     test.ok(sennit_plan_put(next, ring.next, 0, &word, 8));
     test.ok(sennit_plan_put(next, ring.next, 8, &word, 8));
     test.ok(sennit_plan_commit(next, 0, 1));

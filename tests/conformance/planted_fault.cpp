@@ -9,7 +9,7 @@
 //     random       a get damages its data, after a put and then a get with a request
 //     stress       a notified get damages its data, after a queue existed
 //
-// Each failure thus needs two steps. All other calls go on to the library behind.
+// Each failure thus needs two steps. All other calls are passed on to Sennit's library.
 #include <dlfcn.h>
 #include <sennit/sennit.h>
 

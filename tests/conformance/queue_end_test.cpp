@@ -54,7 +54,7 @@ RANK_TEST(queue, a_producer_of_an_ended_queue_gets_an_error_and_touches_no_later
     }
 }
 
-// Broken by memory of ended queues that nobody frees: a rank has 16384 segments.
+// Broken by memory of ended queues that nobody frees: a rank has 16383 segments.
 RANK_TEST(queue, the_memory_of_a_queue_is_freed_after_its_last_producer, kOnce) {
     if (!queues_lead_everywhere(test)) return;
     const int rounds = test.quick || test.rank != 0 ? 300 : 16500;

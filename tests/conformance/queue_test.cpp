@@ -61,7 +61,7 @@ RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
                 left_to_take == 0 ? SENNIT_ERR_TIMEOUT : sennit_queue_pop(mine.queue, &item, 0);
             if (status == SENNIT_ERR_TIMEOUT) continue;
             test.ok(status);
-            test.require(item.from < size, "a rank");
+            test.require(item.from < size, "the item is of a rank");
             test.equal(item.number, taken[item.from]++);
             --left_to_take;
         }
@@ -97,14 +97,14 @@ RANK_TEST(queue, many_items_in_one_call_come_out_once_and_in_order, kAnything) {
             sennit_status status = sennit_queue_push_many(producer, out.data(), some, 0, &moved);
             test.require(status == (moved == some ? SENNIT_OK : SENNIT_ERR_TIMEOUT),
                          "all are put in, or there is no place");
-            test.require(moved <= some, "no more than there are");
+            test.require(moved <= some, "no more than were offered");
             put += moved;
             const std::size_t most = test.own.below(65);
             std::fill(in.begin(), in.end(), ~std::uint64_t{0});
             moved = 77;
             status = sennit_queue_pop_many(mine.queue, in.data(), most, 0, &moved);
             test.require(status == SENNIT_OK || (status == SENNIT_ERR_TIMEOUT && moved == 0),
-                         "some are there, or none");
+                         "the pop takes some, or finds none");
             test.require(moved <= most, "no more than are asked for");
             for (std::size_t i = 0; i < moved * words; ++i)
                 test.equal(in[i], (taken + i / words) * words + i % words);
@@ -149,7 +149,7 @@ RANK_TEST(queue, many_items_wait_for_places_and_for_one_item, kTwoRanks) {
         for (std::size_t taken = 0; taken < kCount; taken += moved) {
             test.ok(
                 sennit_queue_pop_many(mine.queue, words.data(), kCount, SENNIT_FOREVER, &moved));
-            test.require(moved != 0 && taken + moved <= kCount, "one at least");
+            test.require(moved != 0 && taken + moved <= kCount, "a pop takes one at least");
             for (std::size_t i = 0; i < moved; ++i)
                 test.equal(words[i], std::uint64_t{taken + i});
         }
@@ -268,7 +268,7 @@ RANK_TEST(queue, an_invalid_address_is_refused, kAnything) {
     test.free(memory);
 }
 
-// Broken by a wait for space or an item that sleeps without end, or misses it.
+// Broken by a wait that misses the space or item that it waits for, or sleeps without end.
 // tests/faults/wake_rank.cpp tests that a push or pop ends a sleep.
 RANK_TEST(queue, a_sleeper_gets_the_place_or_item_that_it_waits_for, kTwoRanks | kFreeThreads) {
     if (!queues_lead_everywhere(test)) return;

@@ -109,8 +109,8 @@ void Runner::complete_all() {
         finish(test_.own.below(flights_.size()));
 }
 
-// Completes pending operations on the range if either side writes; between two puts a fence is
-// enough.
+// Completes pending operations on the range if they write or the new one does; between two puts a
+// fence is enough.
 void Runner::make_way(const Step &step, std::size_t begin, std::size_t end, bool writes) {
     for (std::size_t i = 0; i < flights_.size();) {
         const Flight &other = flights_[i];

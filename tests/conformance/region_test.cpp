@@ -36,7 +36,7 @@ bool private_memory_is_reached(Ranks &test) {
         test.ok(sennit_deregister(mine));
     }
     if (!reached && test.rank == 0)
-        std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
+        std::fprintf(stderr, "left out: this machine forbids copies between processes\n");
     return reached;
 }
 
@@ -60,7 +60,7 @@ class Pages {
     std::uint8_t *whole_;
 };
 
-// The next rank writes all of it, and the rank after reads it, by every call.
+// The next rank writes all of it and reads it back, with several forms of put and get.
 void use_region(Ranks &test, std::uint8_t *memory, std::size_t bytes, std::uint64_t salt) {
     sennit_region mine = SENNIT_REGION_NULL;
     test.ok(sennit_register(memory, bytes, 0, &mine));
@@ -192,7 +192,7 @@ RANK_TEST(region, deregistered_memory_is_refused, kAnything) {
     test.ok(sennit_deregister(other));
 }
 
-// Broken by arithmetic with a length of 0, or by a writable record of it.
+// Broken by arithmetic with a length of 0, or by an empty region that accepts a byte.
 RANK_TEST(region, a_region_of_no_bytes_is_legal_and_empty, kAnything) {
     sennit_region mine = SENNIT_REGION_NULL;
     test.ok(sennit_register(nullptr, 0, 0, &mine));
@@ -320,7 +320,7 @@ RANK_TEST(region, regions_of_different_sizes_are_exchanged, kAnything) {
     for (int peer = 0; peer < test.size; ++peer) {
         const sennit_region &theirs = all[static_cast<std::size_t>(peer)];
         if (peer == 1) {
-            test.require(sennit_gptr_is_null(theirs.gptr), "nothing given is nothing got");
+            test.require(sennit_gptr_is_null(theirs.gptr), "rank 1 gives no region");
             continue;
         }
         test.equal(theirs.gptr.rank, peer);

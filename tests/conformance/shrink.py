@@ -111,7 +111,7 @@ def main():
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     if not options.command:
-        parser.error("which command?")
+        parser.error("no command is given")
     whole = Runs(options.command, options.tries)
     if not whole.fails():
         sys.exit("the command does not fail")
@@ -128,11 +128,11 @@ def main():
     if runs.fails("--program", program):
         runs.command += ["--program", program]
     elif not runs.fails():
-        sys.exit(f"{test} with seed {seed} does not fail alone; what fails is\n{whole.text}")
+        sys.exit(f"{test} with seed {seed} does not fail alone; the whole command fails with\n{whole.text}")
     steps = without_needless(runs, list(range(1, shortest_beginning(runs) + 1)))
     runs.command += ["--only", as_list(steps)]
     if not runs.fails("--show"):
-        sys.exit("what was left did not fail again; give more --tries")
+        sys.exit("the remaining steps did not fail again; give more --tries")
     print(runs.text, end="")
     print(f"shrunk to {len(steps)} steps, seed {seed}, in {runs.count} runs:", *runs.command)
 

@@ -59,7 +59,7 @@ def main():
     if launcher:
         check(suite, faults, PLANTED[3], [*launcher, "run", "-n", "2", "--timeout", "60"])
     run = shrink(suite, faults, None, ["--group", "strided"])
-    assert run.returncode == 1 and "does not fail" in run.stderr, f"a suite that is right: {run.stdout}{run.stderr}"
+    assert run.returncode == 1 and "does not fail" in run.stderr, f"a suite without a fault: {run.stdout}{run.stderr}"
 
 
 if __name__ == "__main__":

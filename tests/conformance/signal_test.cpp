@@ -35,7 +35,8 @@ RANK_TEST(signal, events_of_all_ranks_fire_it_once_each_epoch, kAnything) {
     test.ok(sennit_signal_destroy(mine));
 }
 
-// True if a wait that times out soon has this text in its error: an event may still be under way.
+// Repeats short waits until the error of one has this text, since an event may still be under way.
+// False if none has.
 bool is_said_soon(Ranks &test, sennit_signal signal, const char *text) {
     for (int i = 0; i < 2000; ++i) {
         test.is(sennit_signal_wait(signal, kMillisecond), SENNIT_ERR_TIMEOUT);
@@ -78,7 +79,7 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     test.ok(sennit_signal_notify(peer, 0));
     test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
     test.ok(sennit_signal_reset(mine));
-    test.require(is_fired(test, mine), "what came early counts as soon as its epoch begins");
+    test.require(is_fired(test, mine), "an early event counts as soon as its epoch begins");
     test.barrier();
     test.is(told(sennit_signal_notify(peer, 0), peer.rank), SENNIT_ERR_SIGNAL_OVERFLOW);
     test.ok(sennit_signal_notify(peer, 2));
@@ -90,7 +91,7 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     test.barrier();
 }
 
-// The reset, the test or the wait for a set reports it, whichever comes first.
+// The owner's first call reports the surplus event: a reset, a test or a wait for a set.
 void owner_is_told_once(Ranks &test, sennit_signal mine, std::uint64_t epoch) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
     sennit_fired fired{};
@@ -104,7 +105,7 @@ void owner_is_told_once(Ranks &test, sennit_signal mine, std::uint64_t epoch) {
     };
     test.is(call(epoch % 3), SENNIT_ERR_SIGNAL_OVERFLOW);
     test.require(std::strstr(sennit_last_error()->text, "and one more arrived") != nullptr,
-                 "the text says what was refused");
+                 "the error names the surplus event");
     test.ok(call(0));
     test.ok(call(1));
     test.equal(done, 1);
@@ -168,7 +169,7 @@ RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
     std::vector<sennit_signal> later;
     for (int i = 0; i < (test.quick ? 70 : 700); ++i) {
         later.push_back(make_signal(test, 1));
-        test.require(!is_same(later.back(), old), "a handle comes back late");
+        test.require(!is_same(later.back(), old), "a handle is not reused soon");
         if (i % 3 != 0) continue;
         test.ok(sennit_signal_destroy(later.back()));
         later.pop_back();
@@ -186,7 +187,7 @@ RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
     test.is(sennit_signal_notify({-1, 1}, 0), SENNIT_ERR_RANGE);
     test.equal(done, 7);
     for (const sennit_signal signal : later) {
-        test.require(!is_fired(test, signal), "what was refused has fired nothing");
+        test.require(!is_fired(test, signal), "a refused event fires nothing");
         test.ok(sennit_signal_destroy(signal));
     }
     test.barrier();
@@ -303,7 +304,7 @@ RANK_TEST(signal, a_condition_that_takes_long_does_not_make_the_wait_longer, kAn
     test.equal(looks, 1);
     looks = 0;
     test.is(sennit_wait_until(slow, &looks, 10 * kMillisecond), SENNIT_ERR_TIMEOUT);
-    test.require(looks >= 1 && looks <= 6, "no more than there is time for, and one");
+    test.require(looks >= 1 && looks <= 6, "at most the calls that fit the time, and one more");
     test.barrier();
 }
 
@@ -463,10 +464,10 @@ RANK_TEST(signal, a_set_counts_early_events_and_forgets_reset_signals, kAnything
         test.ok(sennit_waitset_wait_any(set, 0, &got));
         seen.insert(got.signal.handle);
     }
-    test.equal(seen.size(), 2u);  // alternately
+    test.equal(seen.size(), 2u);  // in turn
     test.ok(sennit_waitset_remove(set, a));
     test.ok(sennit_waitset_wait_any(set, 0, &got));
-    test.require(is_same(got.signal, b), "what was taken out is not reported");
+    test.require(is_same(got.signal, b), "a removed signal is not reported");
     test.ok(sennit_signal_destroy(b));
     test.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_STATE);
     test.ok(sennit_waitset_destroy(set));

@@ -5,7 +5,7 @@
 
 namespace conformance {
 
-// Repeats the call until the owner is near enough. Waits only inside Sennit.
+// Repeats the call until the owner's epoch is near enough. Waits only inside Sennit.
 template <class Call>
 void when_taken(Ranks &test, Call call) {
     const std::uint64_t word = 0;

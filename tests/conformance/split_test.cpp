@@ -23,7 +23,7 @@ struct Ring : NextBlock {
 }  // namespace
 
 // Broken by parts that leave a gap or leave the range, by a call that returns before the rail has
-// brought its part, or by a private buffer that is read after it.
+// brought its part, or that reads its private buffer after its return.
 RANK_TEST(split, all_bytes_of_a_large_copy_move_and_no_others, kNeeds) {
     const sennit_gptr segment = test.allocate(kMost + 64);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());

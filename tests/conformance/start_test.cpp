@@ -8,7 +8,7 @@
 
 using namespace conformance;
 
-// Broken by an init that starts a second world, or a finalize that ends it too early.
+// Broken by an init that starts a second world, or a finalize that ends the world too early.
 RANK_TEST(start, init_is_counted, kAnything) {
     sennit_options options = SENNIT_OPTIONS_INIT;
     for (int i = 0; i < 3; ++i)

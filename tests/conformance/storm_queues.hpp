@@ -155,7 +155,7 @@ class StormQueues {
         Head head{};
         std::memcpy(&head, item, sizeof head);
         test_.require(head.rank < static_cast<std::uint32_t>(test_.size) && head.lane < lanes_,
-                      "the item is of a producer that there is");
+                      "the producer of the item exists");
         test_.equal(head.number, next_[{head.rank, head.lane, head.turn}]++);
         check_pattern(test_, item + sizeof head, item_bytes_ - sizeof head, salt_of(head));
         --left_to_pop_;

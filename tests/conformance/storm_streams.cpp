@@ -16,7 +16,7 @@ StormStreams::Stream StormStreams::draw(Ranks &test, bool is_wide) {
     made.is_full = test.common.one_in(2);
     if (is_plan(made.way) && test.common.one_in(2)) made.room = sizeof(std::uint64_t);
     made.set = test.common.below(kSets + 1);
-    // The epoch does not hold back a plain put.
+    // Way::add uses a plain put, which does not wait for the owner's epoch.
     made.copies = made.way == Way::add ? made.epochs : 2;
     return made;
 }

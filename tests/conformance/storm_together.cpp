@@ -76,7 +76,7 @@ bool StormStreams::send_batch(std::size_t first) {
         test_.ok(status);
         test_.equal(done, all.size());
     }
-    test_.require(done <= all.size(), "no more is done than was asked for");
+    test_.require(done <= all.size(), "at most all parts are done");
     std::uint32_t counted = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
         test_.is(all[i].status, i < done ? SENNIT_OK : SENNIT_ERR_SIGNAL_EARLY);

@@ -1,6 +1,6 @@
 // Signals, notified calls and queues under stress: random programs of many of them at once, with
 // all data checked, until the time is over. Every rank is owner, sender, taker and producer at
-// once, takes what has arrived in a random way, and sleeps when it has nothing else to do. Senders
+// once, takes arrived messages in a random way, and sleeps when it has nothing else to do. Senders
 // run ahead as far as they may.
 //
 // The steps of a program are first the queues of storm_queues.hpp, then the streams of

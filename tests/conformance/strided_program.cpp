@@ -77,7 +77,7 @@ Shape draw_box(Random &draw, bool is_put, std::size_t most) {
     }
 }
 
-// Pieces without gaps at the destination, in a random order; anywhere at the source.
+// Pieces that do not overlap at the destination, in a random order; anywhere at the source.
 Shape draw_list(Random &draw, bool is_put, std::size_t most) {
     Shape shape;
     shape.is_box = false;

@@ -100,7 +100,7 @@ RANK_TEST(strided, a_box_that_leaves_the_segment_is_refused_as_a_whole, kAnythin
     test.free(segment);
 }
 
-// Broken by elements that overlap, with a result that depends on the path.
+// Broken by accepted elements that overlap: the result would depend on the path.
 RANK_TEST(strided, a_destination_whose_elements_overlap_is_refused, kAnything) {
     const sennit_gptr segment = test.allocate(1000);
     const sennit_gptr there = sennit_gptr_at(segment, test.next());

@@ -117,8 +117,8 @@ RANK_TEST(thread, one_thread_is_in_collective_calls_while_others_put, kFreeThrea
 
 // Broken by two threads that share the state of one collective call.
 RANK_TEST(thread, a_second_thread_in_a_barrier_gets_an_error, kTwoRanks | kFreeThreads) {
-    // Rank 0 has a word for each rank, which says that two of its calls were refused. Rank 0 enters
-    // the barrier after all have said so.
+    // Rank 0 has a word for each rank, which says that two calls of that rank were refused. Rank 0
+    // enters the barrier after all have said so.
     const sennit_gptr refused =
         sennit_gptr_at(test.allocate(8 * static_cast<std::size_t>(test.size)), 0);
     const std::int64_t yes = 1;

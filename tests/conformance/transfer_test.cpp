@@ -146,7 +146,7 @@ RANK_TEST(transfer, sizes_around_powers_of_two_move_exactly_their_bytes, kAnythi
             std::fill(in.begin(), in.end(), std::uint8_t{0});
             get(test, way, in.data() + skew, sennit_gptr_add(there, number % 3), bytes);
             test.require(std::memcmp(in.data() + skew, out.data() + skew, bytes) == 0,
-                         "what was put is what is got");
+                         "a get returns the bytes that were put");
             test.equal(in[skew + bytes], 0);
         }
     }
@@ -237,7 +237,7 @@ RANK_TEST(transfer, no_address_needs_to_be_aligned, kAnything) {
     test.free(segment);
 }
 
-// Broken by memcpy in place of memmove, at any size with its own way.
+// Broken by memcpy in place of memmove, at any size that has its own code.
 RANK_TEST(transfer, source_and_destination_may_overlap, kAnything) {
     const std::size_t room = 15000;
     const sennit_gptr segment = test.allocate(room);

@@ -328,7 +328,7 @@ RANK_TEST(unr, the_program_of_the_paper_runs_as_it_is_written, kTwoRanks) {
         check_pattern(test, send_buf.data() + 6000, size, 19);
         test.equal(left_of(test, both), 1u);
         unr_plan_h twice = UNR_RMA_Plan(2, locals, remotes, types);
-        test.require(twice == nullptr, "the signal of the receiver takes one");
+        test.require(twice == nullptr, "the signal of the receiver expects one event");
         test.ok(sennit_signal_destroy(both));
     }
     test.barrier();

@@ -1,5 +1,5 @@
 /* Registers memory that was never written, of sizes within a page and over several pages, and ends.
-   valgrind must find no error. Would break: a check of the buffer's pages that valgrind treats as a
+   valgrind must find no error. Broken by a check of the buffer's pages that valgrind treats as a
    use of their bytes. */
 #include <sennit/sennit.h>
 #include <stdio.h>
