@@ -48,7 +48,7 @@ TEST(Direct, middle_copies_move_every_byte_and_no_other) {
             expect_move(sennit::copy_middle, bytes, to);
 }
 
-// Broken by a size with no way or the wrong one, and by 0 treated as 1.
+// Broken by a size without a copy function or with the wrong one, and by 0 treated as 1.
 TEST(Direct, copies_of_any_size_move_every_byte_and_no_other) {
     for (std::size_t bytes = 0; bytes <= 2 * sennit::kMiddleBytes; ++bytes)
         for (std::size_t to = 0; to + bytes <= kRoom; to += 7)

@@ -1,6 +1,6 @@
-// The op engine without free memory. Would break: a call that crashes or hangs instead of returning
-// SENNIT_ERR_NOMEM, a recorded operation that is lost because a piece has no memory. Not under a
-// sanitizer, whose own memory the limit would hit.
+// The op engine without free memory. Broken by a call that crashes or hangs instead of returning
+// SENNIT_ERR_NOMEM, or by a recorded operation that is lost because a piece has no memory. Not
+// under a sanitizer, whose own memory the limit would hit.
 #include <sys/resource.h>
 #include <unistd.h>
 

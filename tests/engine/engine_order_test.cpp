@@ -1,6 +1,6 @@
 // The op engine over a transport that the test controls: flush, fence, blocking calls, lost peers,
-// the end, events, threads. Would break: an error reported twice or never, a flush that misses an
-// operation or waits for later ones, a fence that lets a put pass, a wait that does not end.
+// the end, events, threads. Broken by an error reported twice or never, a flush that misses an
+// operation or waits for later ones, a fence that lets a put pass, or a wait that does not end.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -106,7 +106,7 @@ TEST_F(EngineTest, a_fence_holds_the_next_put_back_until_earlier_ones_have_arriv
     expect_sound();
 }
 
-// So many pieces that it does not hold up operations started after it.
+// A put with so many pieces does not hold up operations started after it.
 constexpr std::size_t kBulkBytes = 20 * 64;
 
 TEST_F(EngineTest, a_long_put_has_few_pieces_under_way_and_lets_others_pass) {
@@ -467,7 +467,7 @@ TEST_F(ManyPeers, a_repeated_event_gets_its_answer_after_its_region_has_ended) {
     EXPECT_EQ(execute(1, nullptr), SENNIT_OK);
     EXPECT_EQ(answer, 7030u);
     EXPECT_EQ(execute(2, nullptr), SENNIT_ERR_NOT_REGISTERED);
-    EXPECT_EQ(execute(2, memory), SENNIT_OK) << "nothing was carried out before";
+    EXPECT_EQ(execute(2, memory), SENNIT_OK) << "the refused event was not carried out";
     for (const std::uint16_t bytes : {23, 25, 31})  // the last two are not data of 8 bytes
         EXPECT_EQ(execute(100 + std::uint64_t{bytes}, memory, bytes), SENNIT_ERR_ARG);
     EXPECT_EQ(memory[0], std::byte{2});
@@ -545,7 +545,7 @@ TEST_F(ManyPeers, a_flush_of_all_peers_covers_the_used_ones) {
     fake.complete(fake.held[0], SENNIT_ERR_NOMEM);
     EXPECT_TRUE(op::engine_try_flush(rank(), numbers.data(), &status));
     EXPECT_EQ(status, SENNIT_ERR_NOMEM);
-    EXPECT_EQ(sennit_last_error()->peer, 3) << "of several the lowest one";
+    EXPECT_EQ(sennit_last_error()->peer, 3) << "the lowest of several peers";
     fake.complete_in_progress = true;
     EXPECT_EQ(op::engine_flush(rank(), kAnyPeer, Deadline::after(kShort)), SENNIT_OK);
     EXPECT_EQ(rank().engine->records.in_use(), 0u);

@@ -1,6 +1,6 @@
 // The op engine over a transport that the test controls: starting, cutting, "again", rails,
-// completions, requests. Would break: an order that "again" reverses, a retry that never ends or
-// repeats on the failed rail, a handle that outlives its request.
+// completions, requests. Broken by an order that "again" reverses, a retry that never ends or
+// repeats on the failed rail, or a handle that outlives its request.
 #include <numeric>
 #include <random>
 

@@ -1,7 +1,7 @@
 // Messages in several tasks: the owner counts one message with the last task, in any order of
-// arrival. Tests the target's side directly, and the sender's over a fake transport. Would break:
-// an event that comes before all data, or twice; a failed message mistaken for a part of another
-// one; a task without the word that names its message.
+// arrival. Tests the target's side directly, and the sender's over a fake transport. Broken by an
+// event that comes before all data, or twice; by a failed message mistaken for a part of another
+// one; by a task without the word that names its message.
 #include <algorithm>
 #include <numeric>
 

@@ -1,5 +1,5 @@
-// Calls whose answer arrives after they have timed out. Would break: an answer written to the
-// variables of a finished call, a put of the library's own that reads them, a record that nobody
+// Calls whose answer arrives after they have timed out. Broken by an answer written to the
+// variables of a finished call, a put of the library's own that reads them, or a record that nobody
 // frees.
 #include <sennit/sennit.h>
 

@@ -1,6 +1,6 @@
 // Locks whose holder or keeper ends, with ranks as threads and on message paths, where the lock's
-// words are a round trip away. tests/faults/ kills processes. Would break: a holder that stays in
-// the word, a death that is reported never or twice, a wait that does not end.
+// words are a round trip away. tests/faults/ kills processes. Broken by a holder that stays in the
+// lock's word, a death that is reported never or twice, or a wait that does not end.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -160,7 +160,8 @@ TEST(lock_end, the_next_rank_gets_the_lock_of_a_finalized_holder_with_owner_died
                 const OneRank one(job, scene, rank);
                 if (rank == victim) return one.acquire_first();
                 one.wait_for(1 - rank, [&] { return scene.held.load(); });
-                // It meets the holder's finalize, which reports it on paths with load and store.
+                // This barrier meets the holder's finalize, which may therefore return
+                // SENNIT_ERR_ARG.
                 job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
                 one.take_after(victim);
             },
@@ -177,7 +178,7 @@ void expect_lost(const OneRank &one, std::atomic<int> &lost) {
         int got = 9;
         if (sennit_lock_acquire(one.lock, kLong) == SENNIT_ERR_PEER_LOST) ++lost;
         if (sennit_lock_try(one.lock, &got) == SENNIT_ERR_PEER_LOST) ++lost;
-        if (got != 9) one.job.note("a try that failed said something");
+        if (got != 9) one.job.note("a failed try wrote its output");
     }
     if (sennit_last_error()->peer != 0) one.job.note("the error does not name the keeper");
     ++one.scene.through;
@@ -221,7 +222,7 @@ TEST(lock_end, every_call_of_a_lock_is_peer_lost_after_its_keeper_left) {
                     const bool is_reported = path == "inproc" || path == "mapped";
                     const sennit_status wanted = is_reported ? SENNIT_ERR_ARG : SENNIT_OK;
                     if (sennit_finalize() != wanted)
-                        job.note("the end of the keeper, which meets a barrier");
+                        job.note("wrong status of the keeper's finalize");
                     scene.left = true;
                     return;
                 }
@@ -236,7 +237,7 @@ TEST(lock_end, every_call_of_a_lock_is_peer_lost_after_its_keeper_left) {
     }
 }
 
-// Visits of a lock in all forms, and their state when the network lost the victim.
+// Takes the lock in all forms and checks the result, also after the network has lost the victim.
 class Visitor {
   public:
     Visitor(const OneRank &one, int victim, std::uint64_t seed)
@@ -255,7 +256,7 @@ class Visitor {
         const int before = one_.scene.inside.exchange(one_.rank);
         if (status == SENNIT_ERR_OWNER_DIED) {
             ++one_.scene.told;
-            if (before != -1 && before != victim_) one_.job.note("who was inside lives");
+            if (before != -1 && before != victim_) one_.job.note("the rank inside is alive");
         } else {
             one_.job.expect(status, "a visit");
             if (before != -1) one_.job.note("two ranks had the lock, or a death was hidden");

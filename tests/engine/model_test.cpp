@@ -1,7 +1,7 @@
 // The op engine over the path sim, with a sequential oracle: one thread drives random programs of
 // two to four ranks, over random networks: rails that overtake, full queues, pieces down to a word,
-// failing rails, a dying rank. Would break: a lost byte or a late second write, a completion before
-// its data, a fence or flush that misses an operation, a lost error, a broken invariant of the
+// failing rails, a dying rank. Broken by a lost byte or a late second write, a completion before
+// its data, a fence or flush that misses an operation, a lost error, or a broken invariant of the
 // engine. A failing seed is printed and repeats exactly.
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ class Model {
         if (fault.empty() && !what.empty()) fault = what;
     }
 
-    // Notes an error unless an operation between the two may fail with this status now.
+    // Notes an error unless an operation between the two ranks may fail with this status now.
     void judge(sennit_status status, int rank, int peer) {
         if (status == SENNIT_OK) return;
         const bool death = shape_.victim >= 0 && world_.counters().steps >= shape_.death &&
@@ -192,7 +192,7 @@ class Model {
         finish(pending.operation, status);
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(index));
         if (op::engine_test(world_.ranks[rank], pending.request, false, &done) != SENNIT_ERR_ARG)
-            note("a handle was good twice");
+            note("a handle was accepted twice");
     }
 
     void flush(int rank, int peer) {

@@ -1,6 +1,6 @@
-// Runs in payloads: packing and spreading moves the same bytes as a plain copy. Would break: a run
-// that is lost or cut at the end of a payload, a size that differs from the filled bytes, an offset
-// with the wrong origin.
+// Runs in payloads: packing and spreading moves the same bytes as a plain copy. Broken by a run
+// that is lost or cut at the end of a payload, a size that differs from the filled bytes, or an
+// offset with the wrong origin.
 #include <gtest/gtest.h>
 
 #include <algorithm>

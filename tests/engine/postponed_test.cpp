@@ -1,6 +1,6 @@
-// Completions that a transport postpones (Transport::finish_postponed). Would break: a test or
-// flush that needs another call to see an arrived completion, a window or fence that waits for one,
-// a peer that is asked for arrived answers.
+// Completions that a transport postpones (Transport::finish_postponed). Broken by a test or flush
+// that needs another call to see an arrived completion, a window or fence that waits for one, or a
+// peer that is asked for arrived answers.
 #include "engine_fixture.hpp"
 
 namespace sennit::test {

@@ -1,6 +1,6 @@
 // Division of a large operation over rails of different speeds: the functions of op/rail_load.hpp,
-// called like the engine does, on simulated rails. Would break: equal parts, with which the slow
-// rail delays all others; pieces on equal rails that are smaller than necessary.
+// called like the engine does, on simulated rails. Broken by equal parts, with which the slow rail
+// delays all others, or by pieces on equal rails that are smaller than necessary.
 #include <gtest/gtest.h>
 
 #include <iterator>

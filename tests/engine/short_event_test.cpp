@@ -1,6 +1,6 @@
-// Events that engine_post_short() sends in fewer steps. Would break: a task that differs from that
-// of engine_start(), an event that overtakes queued operations or a fence, data in a segment that
-// has ended, a record that is lost when the transport refuses the task.
+// Events that engine_post_short() sends in fewer steps. Broken by a task that differs from that of
+// engine_start(), an event that overtakes queued operations or a fence, data in a segment that has
+// ended, or a record that is lost when the transport refuses the task.
 #include <array>
 
 #include "base/fail.hpp"
@@ -22,8 +22,8 @@ class Noting final : public Between {
     std::vector<Noted> tasks;
     bool has_rooms = false;  // for payloads
     int rooms_in_use = 0;
-    bool refuses_puts = false;                 // for now
-    Submit answer_to_task = Submit::accepted;  // others: only once
+    bool refuses_puts = false;                 // answers "again"
+    Submit answer_to_task = Submit::accepted;  // another answer is given once
 
     std::byte *take_room(std::size_t bytes) override {
         if (!has_rooms) return nullptr;
@@ -113,7 +113,8 @@ void run(const std::function<void(Sender &, Noting &)> &body) {
             sent = sender.sent;
         }
         pair.barrier();
-        if (rank == 1 && pair.left() != kEvents - sent) job.note("the events are not those sent");
+        if (rank == 1 && pair.left() != kEvents - sent)
+            job.note("not every sent event was counted");
         pair.barrier();
     });
     EXPECT_EQ(job.fault, "");

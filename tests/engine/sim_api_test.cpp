@@ -1,6 +1,6 @@
 // The public interface over the path sim beyond random programs: local allocations, a death during
-// every kind of wait, lost rails, many threads, an end with open requests. Would break: a wait that
-// does not end, an error other than SENNIT_ERR_PEER_LOST, a request that finalize misses.
+// every kind of wait, lost rails, many threads, an end with open requests. Broken by a wait that
+// does not end, an error other than SENNIT_ERR_PEER_LOST, or a request that finalize misses.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -31,7 +31,7 @@ TEST(sim_api, the_path_is_sim_and_there_is_no_pointer_to_a_peer) {
     EXPECT_EQ(job.fault, "");
 }
 
-// Would break: a barrier with a request that waits for an earlier put, or one that completes before
+// Broken by a barrier with a request that waits for an earlier put, or one that completes before
 // that put.
 TEST(sim_api, a_barrier_with_a_request_returns_while_a_put_is_under_way) {
     Job job(2, "sim:delay=20000+seed=3");
@@ -524,8 +524,8 @@ TEST(sim_api, a_test_does_not_wait_for_a_sleeping_rank) {
             job.expect(sennit_test(&requests[tries % 2], &done), "sennit_test");
             if (done != 0 || requests[tries % 2].handle == 0) job.note("it says done");
         }
-        if (sennit_wtime() - start > 10) job.note("the tests took their time");
-        if (old != 9) job.note("a result before its time");
+        if (sennit_wtime() - start > 10) job.note("the tests took too long");
+        if (old != 9) job.note("a result came early");
         tested.store(true);
         job.expect(sennit_wait_all(2, requests, kLong), "sennit_wait_all");
         if (old != 0) job.note("the result is not there");

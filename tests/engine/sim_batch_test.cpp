@@ -1,5 +1,5 @@
-// Batches of notified calls over the path sim. Would break: a batch that waits for one part after
-// the other, a part reported as done that is not counted, or the reverse.
+// Batches of notified calls over the path sim. Broken by a batch that waits for one part after the
+// other, by a part reported as done that is not counted, or the reverse.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 

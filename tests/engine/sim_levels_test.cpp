@@ -1,7 +1,6 @@
 // Events in completion data, one case at a time: the division of messages, events that do not fit,
-// reports, and undone events. sim_notify_test.cpp has the long random runs. Would break: a split
-// that the bits cannot hold, an event for the wrong signal, a failed message that is counted by
-// half.
+// reports, and undone events. sim_notify_test.cpp has the long random runs. Broken by a split that
+// the bits cannot hold, an event for the wrong signal, or a failed message that is counted by half.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -153,10 +152,10 @@ TEST(sim_levels, indices_of_unused_signals_are_reused) {
     EXPECT_GT(events_of_phases(200), 9 * of_few);
 }
 
-// An event arrives while its owner makes no call, over an earlier event that was reported to the
-// owner. Broken by a reset that does not read it (for a strict signal it would then be valid in the
-// next epoch, and without epochs it would be counted there), and by a reset that reads it and
-// leaves the message to its task, which comes after the next epoch has begun.
+// A message overwrites the data of an earlier one, whose event the owner knows, while the owner
+// makes no call. Broken by a reset that does not read its event (for a strict signal this would
+// then be valid in the next epoch, and without epochs it would be counted there), and by a reset
+// that reads it and leaves the message to its task, which comes after the next epoch has begun.
 struct Overwriting {
     unsigned flags;
     std::uint64_t epoch;     // SENNIT_EPOCH_CURRENT, or 0: a named epoch
@@ -379,7 +378,7 @@ TEST(sim_levels, an_event_for_a_destroyed_signal_is_reported_and_counted_nowhere
             pair.ok(sennit_signal_destroy(pair.arrived), "destroy");
             pair.ok(sennit_signal_create(1, 1, 0, &next), "create");
             if (signal::index_of(next.handle) != signal::index_of(pair.arrived.handle))
-                job.note("the place is another one");
+                job.note("the next signal has another place");
         }
         pair.barrier();
         if (rank == 0)
@@ -387,7 +386,7 @@ TEST(sim_levels, an_event_for_a_destroyed_signal_is_reported_and_counted_nowhere
         pair.barrier();
         std::uint32_t left = 0;
         if (rank == 1) pair.ok(sennit_signal_remaining(next, &left), "remaining");
-        if (rank == 1 && left != 1) job.note("it was counted in the signal that has the place");
+        if (rank == 1 && left != 1) job.note("it was counted in the next signal");
         pair.barrier();
     });
     EXPECT_EQ(job.fault, "");
@@ -464,7 +463,7 @@ TEST(sim_levels, the_time_limit_holds_for_a_whole_call) {
             const std::int64_t before = now_ns();
             pair.is(sennit_put_notify_batch(parts.size(), parts.data(), &done), SENNIT_ERR_TIMEOUT,
                     "batch");
-            if (done != kTogether) job.note("another part than the last");
+            if (done != kTogether) job.note("the part that timed out is not the last");
             if (now_ns() - before > 2'200'000'000) job.note("it took more than the limit");
         } else {
             for (int i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
 // Messages whose rail fails during an event, one case at a time: the owner reuses its memory after
 // an event, memory is short while a message is closed, messages fail. sim_notify_test.cpp covers
-// random networks. Would break: data that is put again over the owner's later stores, a message
-// that is counted twice or by half, an error about something else.
+// random networks. Broken by data that is put again over the owner's later stores, a message that
+// is counted twice or by half, or an error about something else.
 #include <algorithm>
 
 #include "base/fail.hpp"

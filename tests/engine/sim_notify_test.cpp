@@ -1,9 +1,9 @@
 // Notified puts and gets over the path sim, with ranks as threads in lockstep, over random
 // networks: parts that overtake each other, messages split over rails, full queues, failing rails;
-// at every support level, with each width of completion data. Would break: an event before its
-// data, a lost event, an event counted twice because another rail repeated it, data that is put
-// again after its owner has continued. A failing seed is printed and repeats exactly. The program
-// is built twice: for few steps of each width, and for a million.
+// at every support level, with each width of completion data. Broken by an event before its data, a
+// lost event, an event counted twice because another rail repeated it, or data that is put again
+// after its owner has continued. A failing seed is printed and repeats exactly. The program is
+// built twice: for few steps of each width, and for a million.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -34,7 +34,7 @@ Network network_of(std::uint64_t seed, unsigned bits) {
     Network network;
     network.ranks = static_cast<int>(2 + random() % 3);
     const auto rails = 1 + random() % 8;
-    // Few epochs, or more than tags of 6 bits have numbers.
+    // Few epochs, or more epochs than tags of 6 bits can tell apart.
     if (random() % 2 == 0) network.epochs = random() % 16 == 0 ? 150 : 2;
     network.paths = "sim:lockstep=1+events=" + std::to_string(bits) +
                     "+seed=" + std::to_string(seed) + "+rails=" + std::to_string(rails) +

@@ -1,4 +1,4 @@
-// Plans over the path sim. Would break: a run that waits for one piece after the other, adjacent
+// Plans over the path sim. Broken by a run that waits for one piece after the other, adjacent
 // pieces that go separately, or others that go together.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>

@@ -1,6 +1,6 @@
 // Random programs through the public interface over the path sim, with ranks as threads in
-// lockstep, over random networks. Would break: assumptions of the layers above the engine that only
-// a path with load and store meets, a failing rail that a caller notices, a run that does not
+// lockstep, over random networks. Broken by assumptions of the layers above the engine that only a
+// path with load and store meets, a failing rail that a caller notices, or a run that does not
 // repeat. A failing seed is printed and repeats exactly.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// Puts of many runs over the path sim, where a task brings 488 bytes. Would break: a message for
-// each run where the owner's processor can spread them, a separate event where completion data has
-// room for it, and an event announced in other parts than the runs are cut into.
+// Puts of many runs over the path sim, where a task brings 488 bytes. Broken by a message for each
+// run where the owner's processor can spread the runs, a separate event where completion data has
+// room for it, or an event whose parts are not the pieces of the runs.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 

@@ -1,7 +1,7 @@
 // The path sim itself: it behaves as its settings say, and is the same network for the same seed.
-// Would break: a draw that depends on more than the seed; an order that is promised but not kept,
-// or kept without a promise (then nothing above is tested); an event before its data; an operation
-// that is not completed exactly once.
+// Broken by a draw that depends on more than the seed; by an order that is promised but not kept,
+// or kept without a promise (then nothing above is tested); by an event before its data; by an
+// operation that is not completed exactly once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -279,7 +279,7 @@ TEST_F(TargetTest, a_task_that_makes_no_sense_is_refused_and_changes_nothing) {
     EXPECT_EQ(word, 100u);
 }
 
-// Would break: a transport's thread that calls the hooks only after the rank has done so, while the
+// Broken by a transport's thread that calls the hooks only after the rank has done so, while the
 // rank computes right after sennit_init.
 TEST(tasks_over_sim, each_rank_has_made_progress_once_when_init_returns) {
     Job job(2, "sim:seed=1");

@@ -1,6 +1,6 @@
 // transport/template works as a path: random programs through the public interface, with free
 // threads, a rank that leaves, and requests left open. It has no path number of its own and uses
-// that of sim in this program. Would break: a template that teaches a mistake.
+// that of sim in this program. Broken by a template that teaches a mistake.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -99,14 +99,14 @@ TEST(template_transport, a_departure_is_known_without_a_mapped_control_block) {
             const Rank &own = *current_rank();
             if (own.peers[1 - rank].control != nullptr) job.note("the control block is mapped");
             if (!is_staying(own, 1 - rank) || is_leaving(own, 1 - rank))
-                job.note("the peer has not called sennit_finalize");
+                job.note("the peer is thought to be leaving");
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
             if (rank == 1) return;  // its finalize times out
             const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
             while (peer_gone(*current_rank(), 1) == Gone::no &&
                    std::chrono::steady_clock::now() < end)
                 std::this_thread::yield();
-            if (known_gone(own, 1) != Gone::left) job.note("rank 1 has left");
+            if (known_gone(own, 1) != Gone::left) job.note("rank 1 is not known to have left");
         },
         {SENNIT_ERR_PEER_LOST, SENNIT_ERR_TIMEOUT});
     (void)unsetenv("SENNIT_FINALIZE_TIMEOUT");
