@@ -4,8 +4,8 @@
     cut_test.py SENNIT RANKS [--limit SECONDS] SUITE WORD...
 
 Both ends of a connection get a reset, as from a network that has lost its state. Every test must pass: nothing is lost, nothing
-arrives twice, and no old data overwrites new data. Without it: a path that repeats transfers which may still arrive passes all
-other tests, since connections do not break by themselves on one machine. Exits with 77 where connections cannot be cut.
+arrives twice, and no old data overwrites new data. Broken by a path that repeats transfers which may still arrive; other tests
+miss that, since connections do not break by themselves on one machine. Exits with 77 where connections cannot be cut.
 """
 
 import os
@@ -78,7 +78,7 @@ def main():
     fences = output.count("does not know whether its transfers have arrived: fence")
     print(f"{fences} fences")
     if cut < 5 or fences == 0:
-        print("too little was cut, or what may still be on its way was repeated without a fence")
+        print("too few connections were cut, or transfers that may still arrive were repeated without a fence")
         return 1
     return 0
 

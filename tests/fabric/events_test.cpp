@@ -181,7 +181,7 @@ TEST_F(Events, an_event_without_bytes_is_sent_and_received) {
     start(one);
     EXPECT_EQ(data_of(one), std::vector<std::uint64_t>{low(kDatum, bits())});
     EXPECT_EQ(one.status, SENNIT_OK);
-    EXPECT_EQ(there[1].memory[0], 1u) << "of the first put";
+    EXPECT_EQ(there[1].memory[0], 1u) << "the value of the first put";
 }
 
 // More events than one look reads, and more than the list has room for at first. Broken by handing
@@ -197,7 +197,7 @@ TEST_F(Events, each_of_many_stored_events_is_handed_over_once) {
     }
     for (int i = 0; i < 200; ++i)
         look_as_thread();
-    EXPECT_EQ(events.size(), 0u) << "handed over by a thread that may not";
+    EXPECT_EQ(events.size(), 0u) << "handed over by the thread, which may not";
     (void)network->progress();
     EXPECT_EQ(events.size(), kMany);
     drive(200);
@@ -246,7 +246,7 @@ TEST_F(Events, tasks_announce_events_until_a_later_task_is_answered) {
     const MessageHeader behind = send_task();
     EXPECT_EQ(behind.after_events, 1);
     answer(before);
-    EXPECT_EQ(send_task().after_events, 1) << "that was sent before the event";
+    EXPECT_EQ(send_task().after_events, 1) << "the answered task was sent before the event";
     answer(behind);
     EXPECT_EQ(send_task().after_events, 0);
     put_event();
@@ -445,7 +445,7 @@ TEST_F(EventsBeforeStart, data_of_trials_goes_to_their_room_and_never_to_the_sin
     EXPECT_EQ(ask_endpoint().header.id, 1u);
 }
 
-// Broken by treating wrong data as no trial's data.
+// Broken by taking wrong data of a trial for an event.
 TEST_F(EventsBeforeStart, wrong_data_of_a_trial_is_no_event) {
     before_settle = [&] {
         const Word endpoint = ask_endpoint();

@@ -284,7 +284,7 @@ class Hanging : public Fence {
     Job *held_ = nullptr;
 };
 
-// Broken by a try that nobody checks, or by one that is ended by time but still repeated.
+// Broken by a try that nobody ends, or by one that ends in time and is still repeated.
 TEST_F(Hanging, a_try_that_hangs_100_ms_after_the_fence_is_ended_and_repeated) {
     Job &neighbour = put(8, 2);
     neighbour.offset = 8;
@@ -369,7 +369,7 @@ TEST_F(Fence, transfers_to_a_rank_that_has_left_end_two_seconds_later) {
         there[1].look_at_memory();
         step();
     }
-    EXPECT_EQ(get.memory[0], 0u) << "it came after its end was told";
+    EXPECT_EQ(get.memory[0], 0u) << "the data came after the get had ended";
     Job &late = put(3);
     for (int i = 0; i < 300; ++i) {
         EXPECT_EQ(network->submit(&late), Submit::again);
@@ -390,7 +390,7 @@ TEST_F(Fence, a_put_in_doubt_ends_when_its_target_leaves) {
     heard(MessageKind::question);
     pass(1'000 * kMs);
     steps(300);
-    EXPECT_EQ(heard(MessageKind::question), 0) << "who has left is not asked";
+    EXPECT_EQ(heard(MessageKind::question), 0) << "a rank that has left is not asked";
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ class Pair {
         const double length = now_ns() - start;
         for (std::size_t i = 0; i < kWindow; ++i)
             need(std::memcmp(target_.data() + i * bytes, from[i], bytes) == 0,
-                 "what was delivered is not there");
+                 "the delivered data is not there");
         return length / static_cast<double>(kWindow);
     }
 

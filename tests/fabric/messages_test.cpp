@@ -239,14 +239,14 @@ TEST_F(Messages, news_of_the_subjects_of_tasks_come_once_with_the_next_message) 
     using Found = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
     of_subject[1] = 10;
     tell(1);
-    EXPECT_EQ(news(), Found{}) << "the answer has told it";
+    EXPECT_EQ(news(), Found{}) << "the answer had this value";
     of_subject[1] = 11;
     EXPECT_EQ(news(), (Found{{kOfSubject | 1, 11}}));
     EXPECT_EQ(news(), Found{});
     for (std::uint32_t subject = 2; subject <= 9; ++subject)
         tell(subject);
     of_subject[1] = of_subject[9] = 12;
-    EXPECT_EQ(news(), (Found{{kOfSubject | 9, 12}})) << "the first one of nine was given up";
+    EXPECT_EQ(news(), (Found{{kOfSubject | 9, 12}})) << "the first of nine subjects was forgotten";
 
     Job &task = job(Operation::Kind::execute);
     start(task);
@@ -262,7 +262,7 @@ TEST_F(Messages, news_of_the_subjects_of_tasks_come_once_with_the_next_message) 
     EXPECT_FALSE(task.over);
 }
 
-// The answer came with a task, long after the peer's goodbye, and one progress() sees both.
+// The answer came with a task after the goodbye. One progress() sees it and the end of its time.
 TEST_F(Messages, an_answer_that_came_with_a_task_counts_although_its_rank_has_left) {
     meet();
     Job &task = job(Operation::Kind::execute);

@@ -6,8 +6,8 @@
 COMMAND is the test. Where it names PROGRAM it gets a script that starts PROGRAM with the newer library: the one in the folder
 SENNIT_TEST_LIBFABRIC (environment), else the package of a newer Debian with its dependencies, including C library and loader.
 The first call unpacks it under WORK; nothing is installed, and no rights are needed. Exits with 77 where it is not available.
-Broken by functions of libfabric by names or versions that newer ones do not have, structs that have grown, a provider that
-has another name or keeps its promises in another way.
+Broken by the name or version of a function that newer libraries lack, by a struct that has grown, or by a provider with
+another name or other guarantees.
 """
 
 import fcntl

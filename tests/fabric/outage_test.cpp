@@ -10,8 +10,8 @@ using namespace told;
 class Overdue : public ToldPeers {
   protected:
     static constexpr int kLooks = 16;  // half a lease with the default timeout
-    // Makes `count` looks while the peer answers all questions; returns whether there is a doubt
-    // then.
+    // Makes `count` looks while the peer answers all questions; returns whether the rank is in
+    // doubt then.
     bool is_in_doubt_after(int count) {
         for (int i = 0; i < count; ++i) {
             looks(1);
@@ -47,7 +47,7 @@ TEST_F(Overdue, an_overdue_put_is_ended_and_repeated_if_the_peer_answers) {
     land(second);
     EXPECT_EQ(there[1].memory[0], 2u);
     // A transfer has ended in between, so the next overdue one does not show that the rail carries
-    // nothing; neither does a doubt that the peer does not answer.
+    // nothing; neither does a doubt that stays unanswered.
     Job &third = put(3);
     start(third);
     ASSERT_TRUE(is_in_doubt_after(2 * kLooks));
@@ -250,14 +250,14 @@ TEST_F(TwoRails, a_rail_is_left_out_at_once_where_the_peer_says_so) {
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->header.status, kIsLeftOut);
     EXPECT_EQ(network->rails_to(1), 1u);
-    EXPECT_EQ(network->submit(&put(2, 1, 1)), Submit::again) << "the engine chose before";
+    EXPECT_EQ(network->submit(&put(2, 1, 1)), Submit::again) << "the engine chose the rail before";
     heard(MessageKind::question);
     for (int i = 0; i < 3; ++i) {
         const auto question = hear(MessageKind::question);
         ASSERT_TRUE(question);
         EXPECT_EQ(question->by, 1u) << "the peer knows that it is left out";
     }
-    // Only after 250 ms.
+    // An answer by the rail counts only after 250 ms.
     there[1].say(there[1].endpoint(1), 1);
     pass(300 * kMs);
     there[1].say(there[1].endpoint(1), 1);

@@ -1,10 +1,10 @@
-/* Transfers or messages that never complete, because the layer swallows them while the file exists
- * that FABRIC_LAYER names. Two ranks on two nodes; rank 0 makes the file and removes it.
+/* Transfers or messages that never complete, because the layer swallows them while the file named
+ * in FABRIC_LAYER exists. Two ranks on two nodes; rank 0 makes the file and removes it.
 
        overdue SCENE FILE
 
-   Without it: a wait for a lost transfer never ends, an error comes while the data may still land,
-   or a wait ends although the peer is only late. */
+   Broken by a wait for a lost transfer that never ends, by an error that comes while the data may
+   still land, or by a wait that ends although the peer is only late. */
 #include <sennit/sennit.h>
 
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static void pass(void) {
     for (int i = 0; i < 3; ++i)
         must(sennit_wait(&requests[i], SENNIT_FOREVER) == SENNIT_OK, "wait");
     printf("all has come after %.2f s\n", now_s() - start);
-    must(got == 5 || got == 0, "what was got");
+    must(got == 5 || got == 0, "the value of the get");
     put_word(7);
 }
 
@@ -135,7 +135,7 @@ static void expect_lost(sennit_status status, double start, const char *words) {
     must(strstr(sennit_last_error()->text, words) != NULL, "the error says why");
 }
 
-/* Nothing arrives from either rank, for good, while the watch still works: each rank counts as
+/* Nothing arrives from either rank any more, while the watch still works: each rank counts as
  * lost for the other, even if the other only waits and never asked. */
 static void mute(int by_put) {
     const double start = now_s();

@@ -387,7 +387,7 @@ TEST_P(RailEnds, a_cut_spares_the_sockets_of_the_program) {
     const auto limit = steady_clock::now() + milliseconds(10000);
     while (here_.bytes_moved(target_) != 0 && steady_clock::now() < limit)
         poll_for(milliseconds(1), true, true);
-    EXPECT_EQ(here_.bytes_moved(target_), 0u) << "the connection is there as before";
+    EXPECT_EQ(here_.bytes_moved(target_), 0u) << "the connection still exists";
     EXPECT_TRUE(same_port.carries());
     EXPECT_TRUE(other_port.carries());
     EXPECT_EQ(send(local[0], "", 1, MSG_NOSIGNAL), 1);
@@ -406,10 +406,10 @@ TEST_P(RailEnds, a_silent_connection_ends_with_the_endpoint) {
     poll_for(milliseconds(20), true, true);
     char word = 0;
     ASSERT_EQ(recv(silent, &word, 1, MSG_DONTWAIT), -1);
-    ASSERT_EQ(errno, EAGAIN) << "it is cut before";
+    ASSERT_EQ(errno, EAGAIN) << "the connection was cut too early";
     reopen_target();
     const ssize_t read = recv(silent, &word, 1, MSG_DONTWAIT);
-    EXPECT_TRUE(read == 0 || (read < 0 && errno == ECONNRESET)) << "it is there still";
+    EXPECT_TRUE(read == 0 || (read < 0 && errno == ECONNRESET)) << "the connection still exists";
     (void)send(silent, "late", 4, MSG_NOSIGNAL);
     poll_for(milliseconds(20), true, true);
     meet();

@@ -56,7 +56,7 @@ TEST_F(Watched, a_wait_reads_ends_on_other_nodes_only_if_their_count_changed) {
     const int anybody = kAnyPeer;
     table.places[1].gone = static_cast<std::uint32_t>(Gone::left);
     EXPECT_EQ(find_lost(rank, &anybody), -1);
-    EXPECT_EQ(known_gone(rank, 1), Gone::no) << "it was looked at without a word of the watch";
+    EXPECT_EQ(known_gone(rank, 1), Gone::no) << "it was read although the watch counted no end";
     ++table.head->ended;
     EXPECT_EQ(find_lost(rank, &anybody), -1);
     EXPECT_EQ(known_gone(rank, 1), Gone::left);
@@ -153,7 +153,7 @@ TEST_F(Watched, a_peer_is_mute_after_looking_in_vain_longer_than_not_looking) {
     looks_of_it(5, false);
     EXPECT_GT(unheard, 0) << "it is missing";
     looks_of_it(3, true);
-    EXPECT_GT(unheard, 0) << "no longer than it had not looked";
+    EXPECT_GT(unheard, 0) << "it looked no longer than it had been stopped";
     looks_of_it(3, true);
     EXPECT_LT(unheard, 0) << "it is mute";
     there[1].ask(0);
@@ -162,8 +162,8 @@ TEST_F(Watched, a_peer_is_mute_after_looking_in_vain_longer_than_not_looking) {
     EXPECT_EQ(unheard, 0) << "it is heard";
 }
 
-// Its engine executes tasks and may be in a computation; another part, which looks at its network,
-// answers.
+// The peer's engine, which executes tasks, may be in a computation. Another part of the peer, which
+// polls the network, answers.
 TEST_F(Watched, a_peer_that_answers_questions_and_no_task_is_not_mute) {
     meet();
     start(job(Operation::Kind::execute));
@@ -214,7 +214,7 @@ TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_before_its_first_me
     ASSERT_TRUE(hear(MessageKind::endpoint, 1));
 }
 
-// TCP waits as long again as the network was away. Broken by messages that wait for TCP.
+// After an outage TCP waits as long again. Broken by messages that wait for TCP.
 TEST_F(Watched, a_polling_but_unheard_peer_is_asked_from_a_new_endpoint) {
     meet();
     start(job(Operation::Kind::execute));
@@ -250,7 +250,7 @@ TEST_F(Watched, a_blocked_task_for_one_peer_does_not_delay_others) {
     EXPECT_GE(again, 2);
 }
 
-// This rank no longer accepts its messages: that does not show that the peer is silent.
+// This rank no longer accepts the peer's messages: their absence is no sign of silence.
 TEST_F(Watched, a_peer_whose_lease_has_ended_is_not_called_mute) {
     meet();
     start(job(Operation::Kind::execute));
@@ -280,7 +280,7 @@ TEST_F(Watched, closing_an_endpoint_for_a_silent_host_is_repeated_each_20_ms) {
         steps(2);
         pass(kMs);
         steps(2);
-        EXPECT_TRUE(lands(*open, 5)) << "what was not closed is as before";
+        EXPECT_TRUE(lands(*open, 5)) << "the unclosed endpoint still works";
     }
     steps(300);
     EXPECT_EQ(heard(MessageKind::endpoint, 2), 0) << "it was tried again at once";

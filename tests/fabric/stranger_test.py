@@ -3,8 +3,8 @@
 
     stranger_test.py SENNIT SUITE WORD...
 
-They send bytes of all lengths to the ports of the watch and of the provider. The suite must pass. Without it: bytes that reach an
-open port of a compute node, by accident or not, end the job or change its data.
+They send bytes of all lengths to the ports of the watch and of the provider. The suite must pass. Broken by bytes that
+reach an open port of a compute node, by accident or not, and end the job or change its data.
 """
 
 import os

@@ -48,8 +48,8 @@ struct Word {
 
 inline constexpr int kTold = 0;  // the rank under test
 
-// Messages use one domain, puts and gets another: these stay on their way until the peer looks at
-// its memory.
+// Messages use one domain, puts and gets another. Puts and gets stay on their way until the peer
+// looks at its memory.
 class ToldPeer {
   public:
     static constexpr std::uint64_t kHandle = 5;
@@ -557,8 +557,8 @@ class ToldPeers : public testing::Test {
     std::vector<Arrived> arrived;  // tasks that came
     EventSink sink();
 
-    // The subject of a task is its count: the present value of each subject, which replies with a
-    // word get; and news about other ranks' subjects.
+    // The subject of a task is its count. The present value of each subject, which tasks with a
+    // reply of one word get, and the news about other ranks' subjects.
     std::uint64_t of_subject[16] = {};
     std::vector<LateAnswer> heard_of;
     std::vector<std::uint64_t> events;

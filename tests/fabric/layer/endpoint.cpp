@@ -46,10 +46,10 @@ int check_piece(Post &post, std::size_t i) {
     }
     Registration *const use = find_descriptor(descriptor);
     if (use == nullptr || use->domain != post.endpoint.domain)
-        return broken(-FI_EINVAL, "%s with a descriptor that is none", post.call);
+        return broken(-FI_EINVAL, "%s with an unknown descriptor", post.call);
     const auto *const begin = static_cast<const std::byte *>(piece.iov_base);
     if (begin < use->memory || begin + piece.iov_len > use->memory + use->bytes)
-        return broken(-FI_EFAULT, "%s with memory outside of what its descriptor names", post.call);
+        return broken(-FI_EFAULT, "%s with memory outside of its descriptor's memory", post.call);
     if ((use->access & post.access) == 0)
         return broken(-FI_EACCES, "%s with memory that was not registered for it", post.call);
     if ((settings.mr_mode & FI_MR_ENDPOINT) != 0 &&

@@ -85,7 +85,7 @@ int open_domain(fid_fabric *fabric, fi_info *info, fid_domain **out, void *conte
     const Guard guard;
     const Settings settings = it().settings;
     fi_info *plain = without_modes(settings, info);
-    // Software providers count addresses from any base with which a domain is opened.
+    // Software providers support both ways to count addresses; the domain's mode selects one.
     plain->domain_attr->mr_mode |= settings.mr_mode & FI_MR_VIRT_ADDR;
     const int code = it().fabrics[fabric].real_calls->domain(fabric, plain, out, context);
     real().freeinfo(plain);

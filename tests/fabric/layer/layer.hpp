@@ -12,8 +12,8 @@
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
 //                 provider's work, and ofi_rxm does not support it
 //     key_size    bytes of a key, 1 to 8; with raw up to 64
-//     context     operations need a fi_context, fi_context2
-//     async_iov   lists of memory stay until the operation ends
+//     context     operations need a fi_context; with context2 a fi_context2
+//     async_iov   lists of memory must stay until the operation ends
 //     rx_cq_data  data that comes with a put takes a posted receive
 //     cq_data     bytes of completion data
 //     enosys      calls that do not exist: writedata, write, ...; `data`: all calls with data;
@@ -29,10 +29,10 @@
 //     unclosed    one of N closings of an endpoint finds it in use
 //     names       adds a provider of that name whose endpoints have names instead of IP addresses;
 //                 `net` or `tcp` on the loopback interface carries its data
-//     network     network name of its cards; default: the provider's name
-//     cards       its number of cards, on one network; 200 Gbit/s, at 0000:00:03.0 and lower
-//     barred      its endpoints may not be opened
-//     unlent      one of N registrations for puts and gets alone finds no memory
+//     network     name of the network of these cards; default: the provider's name
+//     cards       number of these cards, all on one network; 200 Gbit/s, at 0000:00:03.0 and lower
+//     barred      endpoints of these cards may not be opened
+//     unlent      one of N registrations that are only for puts and gets finds no memory
 //     hints       one of N puts without delivery completion completes and never arrives
 //     no_sends, no_transfers  while this file exists, posted operations are taken and nothing
 //                 happens

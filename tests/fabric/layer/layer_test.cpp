@@ -1,6 +1,6 @@
-// Each rule of the layer refuses the calls that break it. Without it: the tests that run through
-// the layer could pass because the layer checks nothing. Both endpoints are in this process, on
-// the loopback interface.
+// Each rule of the layer refuses the calls that break it. Broken by a layer that checks nothing:
+// the tests that run through it would pass. Both endpoints are in this process, on the loopback
+// interface.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <rdma/fabric.h>
@@ -89,7 +89,7 @@ class Layer : public testing::Test {
         info_ = nullptr;
     }
 
-    // Only the layer's own mistakes end the process: objects of refused calls stay open.
+    // The fixture closes nothing: objects stay open until the process ends.
     void open(const std::string &settings) {
         ASSERT_EQ(find(settings, kAllModes, kAllMrModes), 0);
         ASSERT_EQ(library().fabric(info_->fabric_attr, &fabric_, nullptr), 0);
@@ -324,7 +324,7 @@ TEST_F(Layer, contexts_belong_to_the_operation_until_it_ends) {
     EXPECT_EQ(fi_recv(here_.endpoint, to_, 8, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EINVAL);
     EXPECT_EQ(fi_recv(there_.endpoint, to_ + 8, 8, nullptr, FI_ADDR_UNSPEC, &context_.internal[1]),
               0);
-    EXPECT_EQ(put(0, kKey), -FI_EINVAL) << "they overlap";
+    EXPECT_EQ(put(0, kKey), -FI_EINVAL) << "the contexts overlap";
 }
 
 TEST_F(Layer, an_overwritten_context_is_reported) {
@@ -351,7 +351,7 @@ TEST_F(Layer, data_has_at_most_the_set_bits_and_calls_may_be_missing) {
     EXPECT_EQ(fi_write(here_.endpoint, from_, 8, nullptr, here_.other, 0, kKey, &context_),
               -FI_ENOSYS);
     EXPECT_EQ(fi_send(here_.endpoint, from_, 8, nullptr, here_.other, &context_), -FI_ENOSYS);
-    EXPECT_EQ(fi_inject(here_.endpoint, from_, 8, here_.other), -FI_ENOSYS) << "not known";
+    EXPECT_EQ(fi_inject(here_.endpoint, from_, 8, here_.other), -FI_ENOSYS) << "not in the layer";
 }
 
 TEST_F(Layer, data_takes_a_receive_that_was_posted) {
@@ -420,9 +420,9 @@ TEST_F(Layer, messages_are_changed_or_cut_short) {
 
 TEST_F(Layer, cards_have_names_in_place_of_addresses) {
     provider_ = "cxi";
-    EXPECT_EQ(find("names=cxi", 0, 0), -FI_ENODATA) << "they have no addresses of IP";
+    EXPECT_EQ(find("names=cxi", 0, 0), -FI_ENODATA) << "cards have no IP addresses";
     format_ = FI_FORMAT_UNSPEC;
-    EXPECT_EQ(find("", 0, 0), -FI_ENODATA) << "there are none";
+    EXPECT_EQ(find("", 0, 0), -FI_ENODATA) << "there are no cards";
     open("names=cxi,cards=2");
     EXPECT_STREQ(info_->fabric_attr->prov_name, "cxi");
     EXPECT_STREQ(info_->domain_attr->name, "cxi0");

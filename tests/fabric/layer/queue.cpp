@@ -56,7 +56,7 @@ void hold(Queue &queue, const Settings &settings, Completion completion) {
         most == 0 ? 0
                   : now_us() + static_cast<std::int64_t>(it().draw() % static_cast<unsigned>(most));
     if (settings.delay_us != 0) ++it().delayed;
-    // Data that takes no receive is not repeated: a program has no record by which it could
+    // Data that takes no receive is not repeated: a program has no record of it and could not
     // notice.
     const bool is_data = !completion.is_error && is_transfer &&
                          (completion.entry.flags & FI_REMOTE_CQ_DATA) != 0 &&

@@ -73,12 +73,12 @@ int close_registration(fid *object) {
     const Guard guard;
     const auto found = it().registrations.find(object_of<fid_mr>(object));
     if (found == it().registrations.end())
-        return broken(-FI_EINVAL, "a registration is closed that is none");
+        return broken(-FI_EINVAL, "an unknown registration is closed");
     Registration &registration = *found->second;
-    // In this mode an endpoint can be closed only after its registrations, and closing it ends its
-    // operations: there the order is right.
+    // In this mode registrations are closed before their endpoint, and closing the endpoint ends
+    // its operations: so these may still use them.
     if (!has_mode(registration, FI_MR_ENDPOINT) && is_used(registration))
-        return broken(-FI_EBUSY, "a registration is closed under an operation that uses it");
+        return broken(-FI_EBUSY, "a registration is closed while an operation uses it");
     if (registration.real != nullptr) {
         const int code = fi_close(&registration.real->fid);
         if (code != 0) return code;
@@ -92,7 +92,7 @@ int bind_registration(fid *object, fid *to, std::uint64_t) {
     Registration &registration = *it().registrations.at(object_of<fid_mr>(object));
     if (!has_mode(registration, FI_MR_ENDPOINT) || registration.real != nullptr ||
         it().endpoints.count(object_of<fid_ep>(to)) == 0)
-        return broken(-FI_EINVAL, "a registration is bound where it need not or may not be");
+        return broken(-FI_EINVAL, "this binding of a registration is not allowed");
     registration.bound = object_of<fid_ep>(to);
     return 0;
 }
@@ -123,7 +123,7 @@ int control_registration(fid *object, int command, void *argument) {
         registration.real != nullptr)
         return broken(-FI_ENOSYS, "a command %d to a registration", command);
     if (registration.bound == nullptr)
-        return broken(-FI_EOPBADSTATE, "a registration is enabled that no endpoint has");
+        return broken(-FI_EOPBADSTATE, "a registration is enabled before it is bound");
     return enable(registration);
 }
 
@@ -134,7 +134,7 @@ int check_new(const Settings &settings, const Registration &registration) {
                       registration.requested, settings.key_bytes);
     if ((settings.mr_mode & FI_MR_ALLOCATED) != 0 &&
         !is_there(registration.memory, registration.bytes))
-        return broken(-FI_EFAULT, "memory is registered that is not there: %p, %zu bytes",
+        return broken(-FI_EFAULT, "registered memory is not mapped: %p, %zu bytes",
                       static_cast<const void *>(registration.memory), registration.bytes);
     return 0;
 }
@@ -158,7 +158,7 @@ int fi_mr_reg(fid *domain, const void *memory, std::size_t bytes, std::uint64_t 
     const Settings &settings = it().domains.at(registration.domain).settings;
     if (offset != 0) return broken(-FI_EINVAL, "memory is registered with an offset");
     if ((access & (kRemote | FI_SEND | FI_RECV | FI_READ | FI_WRITE)) == 0)
-        return broken(-FI_EINVAL, "memory is registered for nothing");
+        return broken(-FI_EINVAL, "memory is registered without access rights");
     int code = check_new(settings, registration);
     if (code != 0) return code;
     if ((access & (kRemote | FI_SEND | FI_RECV)) == 0 && it().refuses(settings.unlent))
@@ -204,7 +204,7 @@ int domain_control(fid *object, int command, void *argument) {
         if (command == FI_UNMAP_KEY)
             return domain.mapped_keys.erase(*static_cast<std::uint64_t *>(argument)) != 0
                        ? 0
-                       : broken(-FI_EINVAL, "a raw key is unmapped that is not mapped");
+                       : broken(-FI_EINVAL, "an unknown raw key is unmapped");
     }
     return broken(-FI_ENOSYS, "a command %d to a domain", command);
 }
