@@ -306,7 +306,7 @@ TEST(bootstrap_faults, strangers_at_the_socket_are_turned_away) {
         if (number != 0) return;
         Card leader;
         std::memcpy(static_cast<void *>(&leader), all, sizeof leader);
-        // One hangs up, one sends nonsense, one sends the right size without the cookie.
+        // One hangs up, one sends nonsense, two send the right size with no or a wrong cookie.
         (void)close(connect_to(leader));
         strangers.push_back(connect_to(leader));
         EXPECT_EQ(send(strangers.back(), "hello", 5, MSG_NOSIGNAL), 5);

@@ -100,7 +100,7 @@ void expect_lost_by_test(const Scene &scene, sennit_status (*test)(sennit_channe
         require(can == 0, "there is nothing to do");
         sleep_ms(1);
     }
-    fail("the death is noticed by tests");
+    fail("tests do not notice the death");
 }
 
 // The victim opens a channel with every other rank and calls `last` for each before it dies.
@@ -239,7 +239,7 @@ void leaving() {
         require(std::strstr(sennit_last_error()->text, "has left") != nullptr, "the text says why");
     }
     expect(sennit_finalize(), SENNIT_OK, "finalize");
-    require(sennit_wtime() - begin < 50.0, "nobody is waited for");
+    require(sennit_wtime() - begin < 50.0, "no wait lasts until its timeout");
 }
 
 // A rank is stopped while its offer is in the offer table: the other's call still ends at its

@@ -19,12 +19,12 @@ def main():
         command = prefix + [sennit, "run", "-n", ranks, "--keep-going", "--timeout", "100", program, scene]
         result = job.run(command, timeout=120)
         if result.returncode == 77:
-            print("skipped: the scene needs what this machine or user has not")
+            print("skipped: the scene needs something that this machine or user lacks")
             sys.exit(77)
         kept = result.stdout.count("as promised")
         if kept != int(ranks) - int(lost):
             print(result.stdout, result.stderr, sep="\n")
-            sys.exit(f"{kept} ranks of {ranks} found what was promised, {lost} were to be lost")
+            sys.exit(f"{kept} of {ranks} ranks printed 'as promised'; only {lost} were to be lost")
         if lost == "0" and result.returncode != 0:
             print(result.stderr)
             sys.exit(f"the exit code is {result.returncode}")

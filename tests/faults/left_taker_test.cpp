@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kTaker = 0;
 
-// Waits until the rank is leaving, and then some time until it has left.
+// Waits until the rank has left, and then 100 ms, in which it frees its memory.
 void wait_for_the_end(int rank) {
     const auto &state = control_of(*current_rank(), rank)->header.state;
     while (state.load() != static_cast<std::uint32_t>(RankState::left))
@@ -67,7 +67,7 @@ TEST(left_owner, memory_of_an_owner_that_left_keeps_its_addresses_during_use) {
             std::vector<char> ones(kBytes, 1);
             const sennit_gptr there = sennit_gptr_at(field, kTaker);
             if (rank != kTaker)
-                job.expect(sennit_put(there, ones.data(), kBytes), "put, the owner being there");
+                job.expect(sennit_put(there, ones.data(), kBytes), "put before the owner leaves");
             char *const pointer = static_cast<char *>(sennit_ptr(there));
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
             if (rank == kTaker) return;

@@ -84,12 +84,12 @@ void one_is_told(const Scene &scene) {
     const sennit_status status = sennit_lock_acquire(scene.lock, kLong);
     if (status == SENNIT_ERR_OWNER_DIED) {
         ++shared.told;
-        require(shared.plain == 1, "who is told is the first after the victim");
+        require(shared.plain == 1, "the first rank after the victim is told");
         require(std::string(sennit_last_error()->operation) == "sennit_lock_acquire",
                 "the error names the call");
     } else {
         expect(status, SENNIT_OK, "an acquire after the victim");
-        require(shared.told == 1, "somebody was told before");
+        require(shared.told == 1, "another rank was told before");
     }
     ++shared.plain;
     sleep_ms(2);
@@ -185,7 +185,7 @@ void the_keeper_leaves(bool it_holds) {
         expect_keeper_lost(sennit_lock_acquire(scene.lock, 0), "acquire without time");
         expect_keeper_lost(sennit_lock_try(scene.lock, &got), "try");
     }
-    require(got == 9, "a try that failed said nothing");
+    require(got == 9, "a failed try changes nothing");
     leave(scene);
 }
 
@@ -301,12 +301,12 @@ void any_moment(unsigned seed, int victim) {
     }
     // In whatever state the victim died, the lock works.
     visit(scene, sennit_lock_acquire(scene.lock, kLong));
-    require(scene.shared->told <= 1, "a death is told once");
+    require(scene.shared->told <= 1, "a death is reported at most once");
     leave(scene);
 }
 
 // The victim dies between two elements of an array whose updates take turns. The update is written
-// out here, so that it stops at exactly this point: the lock is in the first line after the array.
+// out here, so that it stops at exactly this point; the lock follows at a multiple of 128 bytes.
 void an_accumulate_dies_in_the_middle() {
     const Scene scene = open_scene(-1);
     Shared &shared = *scene.shared;

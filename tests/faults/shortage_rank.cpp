@@ -138,7 +138,7 @@ void one_rank_has_a_low_soft_limit() {
 void expect_the_victims_reason(const char *reason) {
     const double start = sennit_wtime();
     const sennit_status status = sennit_init(nullptr);
-    require(sennit_wtime() - start < 2, "init has not waited for what cannot come");
+    require(sennit_wtime() - start < 2, "init does not wait for a rank that cannot start");
     const sennit_error &error = *sennit_last_error();
     require(status != SENNIT_OK && std::strstr(error.text, reason) != nullptr, error.text);
     if (is_victim()) return;

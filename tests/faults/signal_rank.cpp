@@ -78,8 +78,8 @@ Scene open_scene() {
     return scene;
 }
 
-// A survivor ends without finalize: the others would otherwise report it instead of the victim.
-// Rank 0, which owns the word, ends last.
+// Survivors leave only when all know of the death: a rank that has left would be reported instead
+// of the victim. Rank 0, which owns the word, leaves last.
 void await_survivors(const Scene &scene) {
     const auto survivors = static_cast<std::uint64_t>(scene.victim);
     const std::uint64_t wanted = scene.rank == 0 ? 2 * survivors - 1 : survivors;
@@ -253,9 +253,9 @@ void stopped_owner() {
         check_words(scene.from(0, 2), 2);
     } else if (scene.rank == 0) {
         static const auto owner = static_cast<pid_t>(number);
-        // Also if a check fails and ends this rank. But only once: SIGCONT cancels a pending
-        // SIGSTOP, also the one with which LeakSanitizer stops the owner at its end and for which
-        // it would then wait forever.
+        // Continues the owner even if a check fails and ends this rank, but only once: SIGCONT
+        // cancels a pending SIGSTOP. LeakSanitizer stops the owner at its end by a SIGSTOP, and
+        // would wait for it forever.
         static bool lies_still = true;
         (void)std::atexit([] {
             if (lies_still) (void)kill(owner, SIGCONT);
@@ -396,7 +396,7 @@ void queue_of_dead_producer() {
     std::uint64_t got = 0;
     for (std::uint64_t word = 0; word < 3; ++word) {
         expect(sennit_queue_pop(queue, &got, SENNIT_FOREVER), SENNIT_OK, "pop");
-        require(got == word, "what the dead rank had put in comes out first");
+        require(got == word, "the dead rank's items come out first");
     }
     expect(sennit_queue_pop(queue, &got, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "the next pop");
     // Another producer can take its place.

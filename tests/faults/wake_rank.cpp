@@ -98,8 +98,8 @@ void while_nobody_sleeps(const Pair &pair, bool acts, Act act, Poll poll) {
     pair.mine->is_over = 1;
     while (pair.other->is_over == 0)
         (void)usleep(10);
-    require(wakes == before, "nobody sleeps, and " + std::to_string(wakes - before) +
-                                 " times somebody was to be woken");
+    require(wakes == before,
+            "no rank sleeps, but " + std::to_string(wakes - before) + " wake calls were made");
     pair.part();
 }
 
@@ -118,8 +118,8 @@ void while_the_other_sleeps(const Pair &pair, bool acts, Act act, Wait wait) {
             (void)usleep(10);
         const unsigned before = wakes;
         act(i);
-        require(wakes == before + 1, "the other sleeps, and was to be woken " +
-                                         std::to_string(wakes - before) + " times");
+        require(wakes == before + 1, "the other sleeps, but this rank made " +
+                                         std::to_string(wakes - before) + " wake calls");
     }
     asleep = nullptr;
     pair.part();

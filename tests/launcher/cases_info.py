@@ -70,7 +70,7 @@ def the_bits_and_the_level_of_each_provider_are_reported(launcher):
     rows = {line.split()[0]: line.split()[1:] for line in lines[head + 1:head + 1 + len(found)]}
     for one in found:
         bits = [one[key] for key in ("put_local_bits", "put_remote_bits", "get_local_bits", "get_remote_bits")]
-        equal(bits[0], 64)  # of the context of each of our operations
+        equal(bits[0], 64)  # the context of an operation, a pointer
         assert bits[1] % 8 == 0 and 0 <= bits[1] <= 64, one  # the bits of fi_writedata
         equal(bits[2:], [64, 0])  # libfabric reports a get only to its caller
         level = 3 if bits[1] >= 64 else 2 if bits[1] >= 32 else 1 if bits[1] >= 8 else 0
@@ -81,7 +81,7 @@ def the_bits_and_the_level_of_each_provider_are_reported(launcher):
 def the_distance_of_a_card_on_another_domain_is_reported(launcher):
     """On a machine that hwloc reads from a file. Broken by the distance of another card or of another domain."""
     if 0 not in os.sched_getaffinity(0) or not shutil.which("taskset"):
-        skip("processor 0 is not for this test")
+        skip("this test may not use processor 0, or there is no taskset")
     here = os.path.dirname(os.path.abspath(__file__))
     command = ["taskset", "-c", "0", launcher.sennit, "info"]
     env = {"HWLOC_XMLFILE": os.path.join(here, "two_domains.xml"), "HWLOC_THISSYSTEM": "1"}

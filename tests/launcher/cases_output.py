@@ -95,7 +95,7 @@ def bytes_are_not_changed(launcher):
         found = file.read()
     os.remove(file.name)
     wanted = bytes(x for x in range(256) if x != 10) * 160000 + b"\n" + bytes(range(256)) * 40
-    assert found == wanted, f"{len(found)} bytes came of {len(wanted)}, or not the same"
+    assert found == wanted, f"{len(found)} of {len(wanted)} bytes came, or they differ"
 
 
 def output_into_a_closed_pipe_ends_the_ranks(launcher):

@@ -76,7 +76,7 @@ def variables_of_other_launchers_do_not_reach_the_ranks(launcher):
 def ranks_inherit_no_descriptor_but_their_own(launcher):
     result = launcher.shell(3, "for f in /proc/self/fd/*; do readlink $f; done; true")
     lines = [line for line in result.stdout.splitlines() if line.startswith(("socket", "pipe", "anon"))]
-    # The control socket, and pipes for output and errors; readlink's own pipe appears as /proc/self.
+    # Each rank has the control socket and two pipes, for output and errors.
     equal(sum(line.startswith("socket") for line in lines), 3, result.stdout)
     equal(sum(line.startswith("anon") for line in lines), 0, result.stdout)
     equal(sum(line.startswith("pipe") for line in lines), 6, result.stdout)

@@ -47,7 +47,7 @@ def a_second_ending_signal_kills_at_once(launcher):
                                                         "while :; do sleep 0.1; done")
     job.send_signal(signal.SIGINT)
     time.sleep(0.3)
-    equal(job.poll(), None, "ends at the first although the ranks ignore it")
+    equal(job.poll(), None, "the job ended at the first signal, which the ranks ignore")
     start = time.monotonic()
     job.send_signal(signal.SIGINT)
     code, _, _ = end_of(job)

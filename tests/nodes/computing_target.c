@@ -128,7 +128,7 @@ int main(int count, char **arguments) {
     printf("rank %d: the thread ran %.2f %%\n", sennit_rank(), share);
     expect(before >= 0, "there is a thread for progress");
     expect(share <= most, "a thread with nothing to do sleeps");
-    expect(count < 4 || processor == atoi(arguments[3]), "the thread is where it was told to be");
+    expect(count < 4 || processor == atoi(arguments[3]), "the thread has the given processor");
 
     expect(sennit_lock_destroy(lock) == SENNIT_OK, "lock_destroy");
     expect(sennit_signal_destroy(arrived) == SENNIT_OK, "signal_destroy");

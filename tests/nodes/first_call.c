@@ -2,7 +2,7 @@
  * learns by a file, without Sennit, where the memory is. All operations of the other rank end while
  * this one computes. Broken by progress that begins with the rank's first wait.
  *
- * Argument: the name of a file that does not exist, as NAME.place and NAME.done must not.
+ * Argument: NAME. There must be no file NAME, NAME.place or NAME.done.
  */
 #include <sennit/sennit.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The first use of a rank of another node that start-up did not try. Four ranks on two nodes, with
  * SENNIT_PEER_TIMEOUT=1. Rank 1 is the first to use rank 3, which
- *   - shut: takes no connections, as behind a firewall. FABRIC, until it takes them again.
- *   - deaf: takes connections, but no byte arrives by them. The same.
+ *   - shut: takes no connections, as behind a firewall. The put fails with FABRIC until it does.
+ *   - deaf: takes connections, but no byte arrives by them. The put fails too.
  *   - stopped: is stopped for longer than the timeout. The put waits.
- *   - left: has left and never communicated with rank 1. PEER_LOST.
+ *   - left: has left and never communicated with rank 1. The put fails with PEER_LOST.
  * Broken by a first use that waits forever or reports a stopped rank, and by a rank that announces
  * its leaving only to the ranks that it knows. */
 #include <sennit/sennit.h>
@@ -27,7 +27,7 @@ static void meet(void) {
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
 }
 
-/* Checks the reason of some rail to the peer. */
+/* Checks that a used rail to the peer has this reason. */
 static void must_say(int peer, const char *reason) {
     sennit_rail rail;
     int is_said = 0;
@@ -128,7 +128,7 @@ static void stopped(sennit_gptr there, int64_t *word) {
         sleep_ms(300);
         const double begin = now_s();
         must(sennit_put(there, &value, sizeof value) == SENNIT_OK, "the put to a stopped rank");
-        must(now_s() - begin > 2, "that it was stopped");
+        must(now_s() - begin > 2, "the put waits for the stopped rank");
         must_say(3, "the peer has answered by it");
     }
     meet();
@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
     sennit_gptr own;
     must(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(int64_t), 0, 0, &own) == SENNIT_OK, "alloc");
     int64_t *const word = sennit_ptr(own);
-    must(word != NULL, "the own word");
+    must(word != NULL, "this rank's word");
     const sennit_gptr there = sennit_gptr_at(own, 3);
     if (strcmp(scene, "shut") == 0)
         shut(there, word, SHUT);

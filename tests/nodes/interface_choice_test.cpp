@@ -114,7 +114,7 @@ TEST(InterfaceChoice, without_a_common_subnet_each_takes_its_best_own_one) {
               (Addresses{"10.1.0.1", "10.2.0.2"}));
 }
 
-// Cards without IP addresses: as text, the word for a network's name and a number on that network.
+// Cards without IP addresses. The text stands for a network's name; cards on it are numbered.
 RailCard named(std::initializer_list<Interface> cards) {
     RailCard made = card(1, cards);
     made.more = more_words(24);

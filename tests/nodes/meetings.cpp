@@ -55,7 +55,7 @@ void refusals_reach_all() {
                "another size of one rank");
         expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, self == bad ? 3 : 0, 0, &gptr) == SENNIT_ERR_ARG,
                "a refusal of one rank");
-        expect(self == bad || sennit_last_error()->peer == bad, "who has refused");
+        expect(self == bad || sennit_last_error()->peer == bad, "the rank that has refused");
     }
     pass_on(SENNIT_TEAM_WORLD, "after the refusals");
 }
@@ -89,7 +89,7 @@ void regions_of_all() {
             std::int64_t word = -1;
             expect(sennit_get(&word, regions[static_cast<std::size_t>(peer)].gptr, 8) == SENNIT_OK,
                    "a region of a peer");
-            expect(word == peer, "whose region it is");
+            expect(word == peer, "the word in the region");
         }
     }
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "regions");

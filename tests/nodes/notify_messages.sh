@@ -1,7 +1,7 @@
 #!/bin/sh
-# notify_messages.sh SENNIT PROGRAM: checks the messages that ranks have sent for their notified puts. Tasks,
-# repeated tasks and all other messages are at most 1.1 per put together, and each task was answered, separately
-# or together with another message. If ranks put to each other, hardly any put waits for the owner's epoch, and a
+# notify_messages.sh SENNIT PROGRAM: checks the messages that ranks have sent for their notified puts.
+# Together, tasks, repeated tasks and all other messages are at most 1.1 per put. Each task was answered, separately
+# or with another message. If ranks put to each other, hardly any put waits for the owner's epoch, and a
 # put's message names each signal once. A put of 64 KiB is a write with completion data and a task that ends it.
 set -eu
 # Arguments: the program's WORDS, puts of each rank that puts, number of such ranks, 1 if the puts are long;

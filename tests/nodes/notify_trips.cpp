@@ -50,7 +50,7 @@ void exchange(const Side &side, std::size_t bytes, Send send) {
         expect(send(mine, bytes, half) == SENNIT_OK, "notified put");
         expect(sennit_signal_wait(side.received, kLimit) == SENNIT_OK, "wait");
         for (std::size_t i = 0; i < bytes; ++i)
-            expect(side.memory[half + i] == round + 1, "what has come is not what was put");
+            expect(side.memory[half + i] == round + 1, "other data arrived than was put");
         expect(sennit_signal_reset(side.received) == SENNIT_OK, "reset");
     }
 }
@@ -159,21 +159,20 @@ void test_refusals(const Side &side, sennit_signal others) {
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(put(epoch) == SENNIT_OK, "a put is refused");
     byte = 78;
-    expect(told(put(epoch)) == SENNIT_ERR_SIGNAL_OVERFLOW, "one too many is not refused");
+    expect(told(put(epoch)) == SENNIT_ERR_SIGNAL_OVERFLOW, "a surplus put is not refused");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
-    expect(side.memory[5] == 77, "one too many has moved data");
+    expect(side.memory[5] == 77, "a surplus put has moved data");
     int done = 0;
     expect(sennit_signal_test(side.received, &done) == SENNIT_ERR_SIGNAL_OVERFLOW,
-           "the owner does not hear of one too many");
+           "the owner does not hear of a surplus put");
     expect(sennit_signal_wait(side.received, kLimit) == SENNIT_OK, "wait");
     expect(sennit_signal_reset(side.received) == SENNIT_OK, "reset");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(sennit_signal_destroy(side.received) == SENNIT_OK, "destroy");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
-    expect(told(put(epoch + 1)) == SENNIT_ERR_NOT_REGISTERED,
-           "a signal that is gone takes an event");
+    expect(told(put(epoch + 1)) == SENNIT_ERR_NOT_REGISTERED, "a destroyed signal takes an event");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
-    expect(side.memory[5] == 77, "a put to no signal has moved data");
+    expect(side.memory[5] == 77, "a put to a destroyed signal has moved data");
 }
 
 }  // namespace

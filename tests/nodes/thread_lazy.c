@@ -1,8 +1,8 @@
 /* How often the thread that serves other nodes wakes up while the rank computes, and its delay.
- * Rank 1 first sends a notified put each millisecond and does not wait for it. Then it gets a word
- * after each such put, sends 200 at once, and puts 256 KiB, and waits for all of these. Broken by
- * a thread that takes the processor from its rank for messages that nobody waits for, and by one
- * that makes waiting peers wait for its next look. */
+ * Rank 1 first sends a notified put each millisecond and does not wait for it. Then it repeats, for
+ * 0.4 s each: such a put and a get, 200 such puts, and a put of 256 KiB. Broken by a thread that
+ * takes the processor from its rank for messages that nobody waits for, and by one that makes
+ * waiting peers wait for its next look. */
 #include <sennit/sennit.h>
 #include <stdatomic.h>
 #include <stdio.h>

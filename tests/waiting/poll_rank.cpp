@@ -26,7 +26,7 @@ void check(sennit_status status, const char *what) {
 
 constexpr int kPolls = 1000;
 
-// True if more than a few in a thousand polls yield the processor, or, if not expected, none does.
+// True if at least 10 of 1000 polls yield the processor; or, if that is not expected, none does.
 bool gives_way(const char *call, bool expected, const std::function<void()> &poll) {
     const int before = yields;
     for (int i = 0; i < kPolls; ++i)

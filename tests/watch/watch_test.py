@@ -3,8 +3,8 @@
 
     watch_test.py SENNIT PROGRAM CASE RANKS [SECONDS]
 
-Without it: waits for a dead rank of another node never end; a rank that was only stopped counts as dead; data sent to a stopped
-rank lands after its sender got an error; a call has its own wait that nothing ends; or a stranger's bytes end a job.
+Broken by a wait for a dead rank of another node that never ends; by a stopped rank that counts as dead; by data to a stopped
+rank that lands after its sender got an error; by a call with its own endless wait; or by a stranger's bytes that end a job.
 """
 
 import functools
@@ -234,7 +234,7 @@ def the_next_rank_takes_over(sennit, program, ranks):
 
 
 def a_short_stop_is_no_death(sennit, program, ranks):
-    """A node's only rank is stopped for a third of the timeout; then the watcher of a node with two, for longer than a hand-over."""
+    """A rank is stopped for 1.5 s: its node's only rank, or the watcher of two ranks, for longer than a hand-over."""
     job = Job(sennit, program, ranks, 4, "on")
     processes = dict(job.read("waits")[:2] for _ in range(ranks))
     os.kill(processes[ranks // 2], signal.SIGSTOP)
@@ -306,7 +306,7 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
     kept = []
     for rank, port in [(rank, port) for rank in ports for port in ports[rank]]:
         peer = (rank + ranks // 2) % ranks
-        # A message like one of the peer's watch, but of another job: that the peer is dead.
+        # A message as the peer's watch would send it, but of another job: the peer is dead.
         death = struct.pack("<QIiiIqq", draw.getrandbits(64), GONE, peer, peer, 0, 0, 0)
         for message in [draw.randbytes(length) for length in (0, 1, 39, 40, 41, 400, 4000)] * 4 + [death]:
             with_stranger = socket.create_connection(("127.0.0.1", port), timeout=5)
@@ -323,8 +323,8 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
 
 
 def a_rank_that_leaves_is_not_dead(sennit, program, ranks):
-    """Rank 1 is slow in the last barrier. Others leave meanwhile; ranks that still wait for rank 1 learn of these only
-    that their ports have no owner."""
+    """Rank 1 is slow in the last barrier. Others leave meanwhile. Ranks that still wait for rank 1 find only that the
+    ports of these have no owner."""
     slow = "export LD_LIBRARY_PATH=$LAYER FABRIC_LAYER=delay_us=400000"
     met = 0
     for _ in range(8):
