@@ -172,7 +172,7 @@ TEST(BootstrapCall, success_keeps_the_last_error_and_failure_has_the_code) {
 
     given.barrier = [](void *, std::int64_t) { return static_cast<int>(SENNIT_ERR_RANGE); };
     EXPECT_EQ(bootstrap_barrier(given, sennit::Deadline::never()), SENNIT_ERR_BOOTSTRAP)
-        << "its codes are its own";
+        << "the codes of a given bootstrap are not Sennit's";
     EXPECT_EQ(thread_error()->provider_code, SENNIT_ERR_RANGE);
     EXPECT_THAT(std::string(thread_error()->text), HasSubstr("mine"));
 

@@ -17,8 +17,8 @@ namespace sennit_test {
 
 class FakePmi1 {
   public:
-    // Sees each request before it is served. A returned text becomes the answer; kServe: the usual
-    // answer, kHangUp: closes the connection, kSilence: no answer.
+    // Called with each request before it is served. Returns the answer, or kServe (the usual
+    // answer), kHangUp (the connection is closed) or kSilence (no answer).
     using Interceptor = std::function<std::string(const std::string &request)>;
     static inline const std::string kServe = "serve";
     static inline const std::string kHangUp = "hang up";

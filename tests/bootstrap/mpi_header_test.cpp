@@ -19,7 +19,7 @@ bool starts_a_rank(int size, int rank) {
            sennit_rank() == rank && sennit_finalize() == SENNIT_OK;
 }
 
-// Rank 0 times out in a barrier that the other ranks enter too late; they find its call pending.
+// Rank 0's barrier times out before the others enter it. Theirs ends: rank 0's is still pending.
 bool waits_end(int size, int rank) {
     sennit_bootstrap bootstrap{};
     int code = 0;

@@ -67,13 +67,13 @@ static void step_exit(const char *step) {
     exit(0);
 }
 
-/* A child's exit runs the exit handlers, but must not say goodbye to the launcher. */
+/* A child's exit runs the exit handlers, but must not end the rank. */
 static void step_fork(const char *step) {
     int status = -1;
     const pid_t child = fork();
     if (child == 0) exit(sennit_finalize() == SENNIT_OK || sennit_init(NULL) == SENNIT_OK ? 1 : 0);
     require(child > 0 && waitpid(child, &status, 0) == child, step, "no child");
-    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, step, "the child may call Sennit");
+    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, step, "Sennit serves the child");
 }
 
 /* Rank 0 exits without finalizing; the launcher must end the others, which would sleep for long. */
@@ -106,13 +106,13 @@ static void step_missing(const char *step) {
     status = sennit_init(&options);
     require(status == SENNIT_ERR_TIMEOUT, step, "init did not time out");
     require(sennit_wtime() - start < 6.0, step, "the timeout was not kept");
-    require(!sennit_initialized(), step, "an error has made a rank");
+    require(!sennit_initialized(), step, "there is a rank after an error");
     printf("timed out\n");
     fflush(stdout);
     exit(0);
 }
 
-/* The last rank (in the launcher's numbering) starts after the launcher's limit for a question. */
+/* The last rank (in the launcher's numbering) starts after the launcher's limit for a request. */
 static void step_late(const char *step) {
     const char *rank = getenv("PMIX_RANK");
     require(rank != NULL, step, "no PMIx launcher");

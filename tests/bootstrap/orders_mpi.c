@@ -47,7 +47,7 @@ static void require_error(sennit_status found, sennit_status due, const char *st
     require(found == due, step, "another status was due");
     require(error->status == due, step, "the last error has another status");
     require(strcmp(error->operation, "sennit_init_mpi") == 0, step, "another operation is named");
-    require(!sennit_initialized(), step, "an error has made a rank");
+    require(!sennit_initialized(), step, "there is a rank after an error");
 }
 
 /* Broken by a start of N jobs of one rank. */

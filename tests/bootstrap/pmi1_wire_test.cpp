@@ -92,7 +92,7 @@ TEST(Pmi1Wire, no_key_is_ever_put_twice) {
     exchange_among(launcher, 3, 50, 4);
     EXPECT_FALSE(launcher.key_was_put_twice());
     for (const auto &entry : launcher.store())
-        EXPECT_EQ(entry.first.rfind("sennit-", 0), 0u) << entry.first << " may meet a key of MPI";
+        EXPECT_EQ(entry.first.rfind("sennit-", 0), 0u) << entry.first << " may be a key of MPI too";
 }
 
 // The launcher checks each length and refuses one that is too long.
@@ -216,7 +216,7 @@ TEST(Pmi1Wire, a_silent_launcher_costs_only_the_timeout) {
         EXPECT_EQ(wire.barrier(Deadline::after(kSecond_ns / 5)), SENNIT_ERR_TIMEOUT);
         EXPECT_GE(now_ns() - start_ns, kSecond_ns / 5);
         EXPECT_LT(now_ns() - start_ns, 5 * kSecond_ns);
-        EXPECT_TRUE(wire.broken()) << "a late answer would be taken for the next one's";
+        EXPECT_TRUE(wire.broken()) << "a late answer would be taken for that to the next request";
         EXPECT_EQ(wire.barrier(soon()), SENNIT_ERR_BOOTSTRAP);
     }
 }

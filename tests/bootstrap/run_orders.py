@@ -60,7 +60,7 @@ def judge(expect: str, ranks: int, code: int | None, text: str) -> str | None:
     # Launchers may join the lines of two ranks.
     done = len(re.findall("orders-done", text))
     if code is None:
-        return "the time was over"
+        return "the launcher did not end in time"
     if "run_orders: left behind" in text:
         return "something was left behind"
     if expect.startswith("ended"):
@@ -88,7 +88,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launcher", required=True, help="the launcher and its flags")
-    parser.add_argument("--wrap", default="", help="what stands before the program")
+    parser.add_argument("--wrap", default="", help="words in front of the program")
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("--expect", default="done")
     parser.add_argument("--timeout", type=float, default=25.0)

@@ -1,6 +1,6 @@
-/* The published example of ZCom (listing 4.1) with its calls in their order, and the missing side:
- * rank 1 reads. As in the listing, rank 0 writes only if its first ZCom_can_write_c allows it. Run
- * by each MPI. Would break: a call with another name, argument order or type; a header that needs
+/* The published example of ZCom (listing 4.1) with the same calls in the same order. Added: rank 1,
+ * which reads. As in the listing, rank 0 writes only if its first ZCom_can_write_c allows it. Run
+ * by each MPI. Broken by a call with another name, argument order or type; a header that needs
  * other includes; a channel whose writer does not own the buffer at the start; a cleanup that fails
  * with an unread message. */
 #include <mpi.h>
@@ -73,7 +73,7 @@ int main(int argc, char *argv[]) {
     expect(err == 0, "ZCom_init_c");
     if (rank == 0) {
         const int written = write_to(1, rank, targets, count, buffers, ids);
-        expect(size == 1 || written == 1, "the buffer is its writer's at the start");
+        expect(size == 1 || written == 1, "the writer owns the buffer at the start");
     }
     if (rank == 1) read_from(0, targets, count, attached, ids);
     ZCom_cleanup_c(ids, count, MPI_COMM_WORLD, &err);

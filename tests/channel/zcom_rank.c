@@ -1,5 +1,5 @@
 /* Errors of the calls of ZCom, and a start that works after a failed one. Run by each MPI with two
- * ranks or more. Would break: an error that is not in *err, a failed start that leaves something
+ * ranks or more. Broken by an error that is not in *err, a failed start that leaves something
  * behind, an id mistaken for another. */
 #include <mpi.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ static void try_init(const char *what, int *target, void **buffers, size_t *size
     expect(theirs == (void *)&err && (ids == NULL || *ids == 55), "nothing is written");
     expect(sennit_last_error()->status == (sennit_status)wanted &&
                strcmp(sennit_last_error()->operation, "ZCom_init_c") == 0,
-           "the last error is this one, and not of the end of Sennit");
+           "the last error is of this call, not of Sennit's end");
     expect(!sennit_initialized(), "Sennit was ended again");
 }
 
@@ -52,7 +52,7 @@ static void arguments_that_are_wrong(int rank, int size) {
              SENNIT_ERR_ARG);
     try_init("null ids of rank 0", &target, &buffer, &bytes, is_wrong ? NULL : &id, SENNIT_ERR_ARG);
     /* A wait for a lost process takes ten seconds. */
-    expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
+    expect(MPI_Wtime() - begin < 40.0, "no wait lasts until a process counts as lost");
 }
 
 /* An error that only the opening of the channels finds. Broken by a deadlock: a process that has
@@ -70,10 +70,10 @@ static void a_buffer_that_is_not_mapped(int rank) {
         ZCom_init_c(&buffer, &bytes, MPI_COMM_WORLD, &target, 1, NULL, &id, &err);
         expect(err == (int)(is_wrong ? SENNIT_ERR_ARG : SENNIT_ERR_PEER_LOST) && id == 55,
                "a buffer that is not mapped");
-        expect(is_wrong || sennit_last_error()->peer == 0, "the error names who gave up");
+        expect(is_wrong || sennit_last_error()->peer == 0, "the error names the rank that gave up");
     }
     /* A wait for a process takes ten seconds. */
-    expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
+    expect(MPI_Wtime() - begin < 40.0, "no wait lasts until a process counts as lost");
 }
 
 static void ids_that_do_not_exist(void) {
@@ -112,7 +112,7 @@ static void a_ring_of_another_communicator(int rank, int size, int names_ids) {
         while (!ZCom_can_read_c(ids[back], &err) && err == 0)
             sched_yield();
         expect(err == 0, "can_read");
-        expect(*(int *)theirs[back] == 1000 + targets[1], "the number of the one before");
+        expect(*(int *)theirs[back] == 1000 + targets[1], "the number of the rank before");
         expect(ZCom_have_read_c(ids[back], &err) == 1 && err == 0, "have_read");
         ZCom_cleanup_c(names_ids ? ids : NULL, 2, backwards, &err);
         expect(err == (names_ids ? 0 : (int)SENNIT_ERR_ARG), "cleanup");

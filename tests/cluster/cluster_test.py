@@ -3,7 +3,7 @@
 
     tests/cluster/cluster_test.py PROJECT CASE [WORD...]
 
-A machine that refuses namespaces skips every case but the first, with the reason. Would break: a process or file that outlives
+A machine that refuses namespaces skips every case but the first, with the reason. Broken by a process or file that outlives
 the tool, a pulled cable that carries data, hosts that share their private state, or data between two hosts that bypasses the
 rails.
 """
@@ -215,7 +215,7 @@ def rails_and_hosts_are_cut_and_restored(cluster):
     leads("1")
     for silent in ([], ["--silent"]):
         cluster.must("cut", "rail", *silent, "h1", "0")
-        expect(reached("0") != "x", "a rail that was cut leads")
+        expect(reached("0") != "x", "a rail that was cut still works")
         leads("1")
         carrier = cluster.must("exec", "h1", "cat", "/sys/class/net/rail0/carrier").strip()
         expect(carrier == ("1" if silent else "0"), silent, carrier)
@@ -234,7 +234,7 @@ def rails_and_hosts_are_cut_and_restored(cluster):
     said = cluster.must("break", "h1", "1")
     # Includes connections of earlier clients, which the server has not closed.
     expect(int(said.split()[0]) >= 1, said)
-    expect(held.stdout.readline().strip() in ("ConnectionAbortedError", "ConnectionResetError", "closed"), "it is not broken")
+    expect(held.stdout.readline().strip() in ("ConnectionAbortedError", "ConnectionResetError", "closed"), "still connected")
     held.wait(timeout=10)
 
     for words in (["cut", "rail", "h7", "0"], ["cut", "rail", "h1", "2"], ["kill", "1"], ["exec", "h2", "true"]):
@@ -254,7 +254,7 @@ while True:
     data, sender = ear.recvfrom(100)
     ear.sendto(data, sender)
 """
-# Sends datagrams at once; prints the numbers that came back in their order, and the time of the last one in seconds.
+# Sends all datagrams at once; prints the numbers that came back, in order of arrival, and the seconds until the last one.
 TRIP = """
 import json, socket, sys, time
 mouth = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -310,7 +310,7 @@ def frames_are_kept_lost_and_overtaken(cluster):
         cluster.must("restore", "rail", "h1", "0")
         limit = time.monotonic() + 20
         while trip(limit_s=0.2)[0] != [0]:
-            expect(time.monotonic() < limit, "it is not restored")
+            expect(time.monotonic() < limit, "the rail is not restored")
     for words in (["h3", "0"], ["h1", "2"], ["h1", "mgmt"]):
         done = cluster.order("relay", *words)
         expect(done.returncode == 125 and done.stderr.startswith("cluster: there is no "), words, done)
@@ -404,7 +404,7 @@ def ranks_of_each_launcher_run_on_the_hosts(cluster, launcher, suite_ring):
 
 
 def data_goes_by_the_rails_and_only_between_hosts(cluster, program):
-    """Ranks 0 and 1 are on h0, 2 and 3 on h1: each host sends one of the four puts of 4 MiB."""
+    """Ranks 0 and 1 are on h0, 2 and 3 on h1: each host sends one of the four puts of 4 MiB to the other."""
     process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 60")
     before = json.loads(cluster.must("counters"))
     cluster.must("exec", "h0", cluster.tool, "launch", "-n", "4", "--", program)
@@ -420,7 +420,7 @@ def data_goes_by_the_rails_and_only_between_hosts(cluster, program):
 
 
 def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
-    """A bridge of containers has one address on all hosts, and here the name that libfabric prefers. Also for `interface=`."""
+    """A bridge of containers has one address on all hosts; libfabric prefers its name, docker0. With and without `interface=`."""
     process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
     for host in ("h0", "h1"):
         cluster.must("exec", host, "sh", "-c", "ip link add name docker0 type veth peer name inside && ip link set inside up &&"
@@ -470,7 +470,7 @@ def info_peers_explains_the_choice_of_each_rail(cluster, sennit):
         expect(all(rail["reason"] and rail["provider"] and rail["address"] for rail in rails.values()), pair)
         for rail in used:
             expect(rail["peer_address"] and rail["peer_address"] != rail["address"], pair)
-    expect(json.loads(text)["peers"]["warnings"] == [], "the frames are alike", text)
+    expect(json.loads(text)["peers"]["warnings"] == [], "all rails have the same frame size", text)
     cluster.must("exec", "h1", "sh", "-c", "for rail in rail0 rail1 mgmt; do ip link set $rail mtu 1300; done")
     text = cluster.must("exec", "h0", cluster.tool, "launch", "-n", "2", "--", sennit, "info", "--peers")
     expect(" of h0 has 1500, " in text and " of h1 has 1300" in text, text)
@@ -480,7 +480,7 @@ def info_peers_explains_the_choice_of_each_rail(cluster, sennit):
 
 
 def a_host_with_a_cut_rail_is_lost_in_time(cluster, program):
-    """Both sides wait for a signal that never comes, and report each other's silence; a short cut before it raises no alarm."""
+    """Both ranks wait for a signal that never comes, and report each other's silence. An earlier short cut is not reported."""
     timeout_s = 3
     keeper = cluster.start("--launcher", "none", "--", "sleep", "600")
     job = subprocess.Popen(

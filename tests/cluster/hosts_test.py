@@ -3,7 +3,7 @@
 
     tests/cluster/hosts_test.py PROJECT CASE [WORD...]
 
-Skipped like cluster_test.py. Would break: a cluster that only root gets, a rail without the requested rate, or a death that
+Skipped like cluster_test.py. Broken by a cluster that only root gets, a rail without the requested rate, or a death that
 ranks of other hosts do not notice.
 """
 import json
@@ -115,14 +115,14 @@ def a_rail_has_the_requested_rate(cluster):
         while cluster.order("exec", "h1", sys.executable, "-c", SOURCE, f"10.{100 + rail}.0.1", "1").returncode != 0:
             expect(time.monotonic() < limit, "nobody takes the bytes")
         seconds = float(cluster.must("exec", "h1", sys.executable, "-c", SOURCE, f"10.{100 + rail}.0.1", str(2 << 20)))
-        expect(seconds > 0.8, "2 MiB at 2 MB/s, of which 256 KiB may go at once", rail, seconds)
+        expect(seconds > 0.8, "2 MiB at 2 MB/s after a burst of 256 KiB", rail, seconds)
     process.terminate()
     process.wait(timeout=15)
     cluster.nothing_is_left()
 
 
 def messages_of_mpi_take_the_rails(cluster, launcher, program):
-    """All take the rails, and none the launcher's network: others lack that card, and --rate does not slow it down."""
+    """All take the rails. None takes the launcher's network, which is no rail and which --rate does not slow down."""
     process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 60")
     for _ in range(3):
         before = json.loads(cluster.must("counters"))

@@ -3,7 +3,7 @@
 
     tests/cluster/rails_test.py PROJECT CASE [WORD...]
 
-Skipped like cluster_test.py. Would break: a rail that carries nothing, small operations on all rails, a failed call or late data
+Skipped like cluster_test.py. Broken by a rail that carries nothing, small operations on all rails, a failed call or late data
 after a cut, or a rail that does not come back.
 """
 import json
@@ -64,13 +64,13 @@ def a_running_plan_costs_its_caller_little_time(cluster, program):
 
 
 def a_short_put_is_not_held_up_behind_a_long_one(cluster, program):
-    """16 MiB by one rail of 400 Mbit/s take a third of a second, and a put behind them a small part of that: 8 bytes, which a
-    task brings, and 40 KiB by the same connection. Broken by a message that waits for the end of the message before it."""
+    """16 MiB by one rail of 400 Mbit/s take a third of a second, and a put behind them must take a small part of that. It has
+    8 bytes, which a task carries, or 40 KiB on the same connection. Broken by a message that waits for the one before it."""
     for size, most in ((8, 0.1), (40960, 0.4)):
         done = cluster.run("--rails", "1", "--rate", "400mbit", "-n", "2", "--", program, str(size))
         expect(done.returncode == 0, done.stdout, done.stderr)
         runs = [(int(short), int(whole)) for short, whole in re.findall(r"short after (\d+) us, long after (\d+) us", done.stdout)]
-        print(f"{size} bytes behind 16 MiB, and those, in us: {runs}")
+        print(f"us until the {size} bytes behind 16 MiB, and the 16 MiB, arrived: {runs}")
         expect(len(runs) == 6 and min(whole for _, whole in runs) > 300_000, "the rail is slower than that", runs)
         parts = sorted(short / whole for short, whole in runs)
         expect(parts[len(parts) // 2] < most, parts, runs)  # the machine may have been busy in a run
@@ -121,7 +121,7 @@ def a_cut_rail_is_left_out_and_taken_again(cluster, program):
 
 
 def rails_carry_data_in_proportion_to_their_rates(cluster, program):
-    """16 MiB by two rails, each with its own rate: by one rail, and by both. Broken by equal parts on unequal rails, and by
+    """Puts of 16 MiB by one rail and by both, with equal and with unequal rails. Broken by equal parts on unequal rails, and by
     parts sent one after the other."""
     keeper = cluster.start("--rails", "2", "--rate", "400mbit", "--launcher", "none", "--", "sleep", "600")
 
@@ -144,7 +144,7 @@ def rails_carry_data_in_proportion_to_their_rates(cluster, program):
     fast, slow = rate_by(0), rate_by(1)
     both = rate_by(0, 1)
     print(f"unequal rails: {fast}, {slow} and {both} MB/s, {both / (fast + slow):.2f} of the sum")
-    expect(fast > 2.5 * slow, "the rails are not as they were asked for", fast, slow)
+    expect(fast > 2.5 * slow, "the rails do not have the requested rates", fast, slow)
     expect(both > 0.9 * (fast + slow), fast, slow, both)
     keeper.terminate()
     keeper.wait(timeout=15)
@@ -233,7 +233,7 @@ def a_level_of_completion_data_passes_the_conformance_suite(cluster, level, rank
 def programs_of_unr_run_at_each_level(cluster, launcher, ranks, *programs):
     """The original programs between two hosts by two rails, with each number of bits of completion data and each layout of 32.
     Puts with events in completion data are counted: none with 8 bits, which have no room for the epochs that UNR's signals
-    allow. Broken by a level that fails a call of UNR's, and by one that is not used."""
+    allow. Broken by a level that fails a call of UNR's, and by a level that is not used."""
     keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
     for level in ("events=0", "events=8", "events=16", "events=32", "events=32;index=24", "events=32;index=8", "events=64"):
         for program in programs:
@@ -249,7 +249,7 @@ def programs_of_unr_run_at_each_level(cluster, launcher, ranks, *programs):
 
 def a_full_slow_rail_is_not_taken_for_a_silent_host(cluster, program):
     """Puts that take several timeouts, in both directions at once, all arrive; then a cut is noticed in time although the rail
-    is full. The queue is like that of a switch. Broken by beats of the watch that are given up before they have passed it."""
+    is full. The queue is like that of a switch. Broken by a watch that gives up before its beats have passed the queue."""
     timeout_s, puts, queue_s = 3, 2, 0.5
     keeper = cluster.start("--rate", "5mbit", "--launcher", "none", "--", "sleep", "600")
     for host in ("h0", "h1"):

@@ -1,4 +1,4 @@
-/* The time of a short put behind a put of 16 MiB, with another signal.
+/* The time of a short put behind a put of 16 MiB; each has its own signal.
 
        short_behind_long BYTES
 

@@ -7,8 +7,8 @@
 //     later           the filter comes after the start
 //     forced          as seccomp, and SENNIT_PATHS allows only cma
 //     run WORD...     executes that program, with the filter on rank 1
-// No rank may end because of it, the reason can be read, and mapped memory works.
-// Would break: an abort, a lost reason, a path that one side uses and the other does not.
+// The refusal must end no rank; its reason can be read, and mapped memory works.
+// Broken by an abort, a lost reason, a path that one side uses and the other does not.
 #include <linux/capability.h>
 #include <sched.h>
 #include <sennit/sennit.h>
@@ -243,7 +243,7 @@ int main(int count, char **words) {
         return run_refused("may not be traced");
     }
     if (scene == "user_namespace") {
-        // If the machine itself forbids it, the reason names that cause.
+        // If the machine itself forbids the copies, the reason names that cause.
         if (forbidden_anyway() || (is_victim && unshare(CLONE_NEWUSER) != 0)) return kSkipped;
         return run_refused("user namespace");
     }

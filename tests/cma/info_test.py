@@ -1,6 +1,6 @@
 """`sennit info --peers` gives the reason why a peer's private memory cannot be reached, and shows the pairs that still copy.
 
-Would break: a table that shows only the path in use, or a reason from the wrong side.
+Broken by a table that shows only the path in use, or a reason from the wrong side.
 """
 import json
 import subprocess

@@ -1,5 +1,5 @@
 // The explanation of a kernel's refusal to copy from process to process, from files as the kernel
-// would show them. Would break: a refusal without a cause, or with a wrong one.
+// would show them. Broken by a refusal without a cause, or with a wrong one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-// Short transfers on the path cma, and how they continue: the rest of a list after a part was
-// moved, and ranks whose kernel moves only a part. The real kernel does that only above 2 GiB, so
-// this program defines process_vm_readv and process_vm_writev, which pass on a part of the list.
-// Would break: bytes that are skipped or moved twice after a short call.
+// Short transfers on the path cma: the kernel moves only a part of a list, and the library must
+// continue with the rest. The real kernel moves a part only above 2 GiB, so this program defines
+// process_vm_readv and process_vm_writev, which pass on a part of the list.
+// Broken by bytes that are skipped or moved twice after a short call.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 #include <sys/syscall.h>
@@ -92,7 +92,7 @@ TEST(cma_short, the_rest_of_a_batch_is_the_unmoved_part) {
                 remote.push_back(kBase + run.offset + at);
             }
         }
-        // Drops every possible first number of bytes, and then the rest in random steps.
+        // First drops each possible number of bytes, and then the rest in random steps.
         for (std::size_t first = 0; first <= local.size(); ++first) {
             RunBatch batch;
             ASSERT_EQ(batch.fill(kBase, runs.data(), runs.size()), runs.size());
@@ -118,7 +118,7 @@ TEST(cma_short, the_rest_of_a_batch_is_the_unmoved_part) {
 
 constexpr std::size_t kBytes = 60000;
 
-// Ordered pieces without overlap on either side; more than one system call takes.
+// Ordered pieces without overlap on either side; often more than one system call takes.
 std::vector<sennit_piece> draw_pieces(std::mt19937 &random) {
     std::vector<sennit_piece> pieces(1 + random() % 700);
     std::int64_t remote = 0;

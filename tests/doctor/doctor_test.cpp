@@ -22,8 +22,8 @@ class Doctor : public testing::Test {
     }
     ~Doctor() override { std::filesystem::remove_all(system_.root); }
 
-    // After every test, on its machine: a finding that is not good has a cost and a mend, and a
-    // good one has neither.
+    // Runs after every test, on its machine: a finding that is not good must have costs and a
+    // remedy, a good one must have neither.
     void TearDown() override {
         for (const Check check : all_checks()) {
             const Finding finding = check(system_);
@@ -62,7 +62,7 @@ TEST_F(Doctor, every_scope_of_yama_but_0_keeps_ranks_from_copying) {
     }
 }
 
-// Would break: one refusal counted by each check that it affects, and a bad verdict for Yama on a
+// Broken by one refusal counted by each check that it affects, and a bad verdict for Yama on a
 // kernel without it.
 TEST_F(Doctor, refused_copying_is_counted_once_for_its_cause) {
     const auto bad = [&] {
@@ -117,7 +117,7 @@ TEST_F(Doctor, a_filter_is_bad_only_if_it_refuses_copying) {
     }
 }
 
-// Would break: no finding in a container whose filter refuses userfaultfd to adoption.
+// Broken by a doctor without a finding where a container's filter refuses userfaultfd.
 TEST_F(Doctor, stores_that_cannot_be_held_are_reported_with_a_remedy) {
     const std::string switch_file = "/proc/sys/vm/unprivileged_userfaultfd";
     EXPECT_THAT(check_userfaultfd(system_).mend, HasSubstr("CONFIG_USERFAULTFD"));
@@ -135,7 +135,7 @@ TEST_F(Doctor, stores_that_cannot_be_held_are_reported_with_a_remedy) {
         EXPECT_EQ(finding.figures["guard_errno"], error);
     }
     system_.figures.copy_error = EPERM;
-    EXPECT_EQ(check_userfaultfd(system_).verdict, Verdict::note) << "seccomp counts it";
+    EXPECT_EQ(check_userfaultfd(system_).verdict, Verdict::note) << "check_seccomp counts it";
     EXPECT_THAT(check_userfaultfd(system_).costs, HasSubstr("SENNIT_ERR_UNSUPPORTED"));
     has("/proc/self/status", "Seccomp:\t0\n");
     system_.figures.guard_error = EPERM;
@@ -203,7 +203,7 @@ TEST_F(Doctor, xpmem_is_recognised_by_its_device_and_its_module) {
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("/dev/xpmem is there"));
 }
 
-// Would break: a reader that throws when read() fails, which ends the program without a report.
+// Broken by a reader that throws when read() fails, which ends the program without a report.
 TEST_F(Doctor, unreadable_files_count_as_unknown) {
     const char *const files[] = {"/dev/xpmem",
                                  "/proc/meminfo",
@@ -399,7 +399,7 @@ TEST_F(Doctor, rails_with_frames_of_different_sizes_are_a_note) {
     EXPECT_THAT(check_interfaces(system_).is, HasSubstr("none"));
     system_.network.interfaces.push_back(rail("eth0", "10.0.0.1", 1500));
     system_.network.interfaces.push_back(rail("eth1", "10.1.0.1", 1500));
-    EXPECT_EQ(check_interfaces(system_).verdict, Verdict::good) << "the loopback's does not count";
+    EXPECT_EQ(check_interfaces(system_).verdict, Verdict::good) << "loopback does not count";
     EXPECT_THAT(check_interfaces(system_).is, HasSubstr("eth1 10.1.0.1/24, 1000 Mbit/s, MTU 1500"));
     system_.network.interfaces.push_back(rail("eth2", "10.2.0.1", 9000));
     const Finding finding = check_interfaces(system_);
@@ -444,7 +444,7 @@ TEST_F(Doctor, disabled_progress_is_a_note_and_few_processors_count_once) {
     EXPECT_THAT(check_progress(system_).mend, HasSubstr("SENNIT_PROGRESS"));
 }
 
-// Would break: limits that break every job without a bad finding.
+// Broken by a doctor that finds nothing bad where limits break every job.
 TEST_F(Doctor, limits_that_keep_two_ranks_from_starting_are_bad) {
     const auto limit = [&](const std::string &what, const std::string &value) {
         has("/proc/self/limits", what + "   " + value + "   unlimited   units\n");
@@ -481,7 +481,7 @@ TEST_F(Doctor, processes_are_limited_by_the_user_and_by_control_groups) {
     EXPECT_EQ(check_processes(system_).verdict, Verdict::good) << "11 are left";
     EXPECT_EQ(check_processes(system_).figures["left"], 11u);
     system_.ranks = 9;
-    EXPECT_EQ(check_processes(system_).verdict, Verdict::note) << "no threads of the ranks";
+    EXPECT_EQ(check_processes(system_).verdict, Verdict::note) << "no room for their threads";
     system_.ranks = 10;
     EXPECT_EQ(check_processes(system_).verdict, Verdict::bad);
     EXPECT_THAT(check_processes(system_).mend, HasSubstr("ulimit -u"));
@@ -494,7 +494,7 @@ TEST_F(Doctor, processes_are_limited_by_the_user_and_by_control_groups) {
     EXPECT_EQ(check_processes(system_).verdict, Verdict::bad) << "3 are left";
     EXPECT_THAT(check_processes(system_).mend, HasSubstr("/sys/fs/cgroup/job/pids.max"));
     system_.figures.thread_error = EAGAIN;
-    EXPECT_EQ(check_threads(system_).verdict, Verdict::note) << "counted by processes";
+    EXPECT_EQ(check_threads(system_).verdict, Verdict::note) << "check_processes counts this limit";
     has("/sys/fs/cgroup/job/pids.max", "max\n");
     EXPECT_EQ(check_processes(system_).verdict, Verdict::good);
     EXPECT_EQ(check_threads(system_).verdict, Verdict::bad);
@@ -527,7 +527,7 @@ TEST_F(Doctor, a_failed_start_is_explained_once_and_counted_for_its_cause) {
     EXPECT_EQ(finding.mend, "see file_size");
 }
 
-// A machine with every problem: TearDown() checks cost and mend. Would break: a check whose verdict
+// A machine with every problem: TearDown() checks cost and mend. Broken by a check whose verdict
 // is always good.
 TEST_F(Doctor, every_problem_has_its_cost_and_a_remedy) {
     has("/proc/sys/kernel/yama/ptrace_scope", "1\n");

@@ -1,6 +1,6 @@
 """`sennit doctor`: text and JSON agree, -n counts, the exit code follows the verdicts, wrong options exit with 2.
 
-Would break: a check missing in the list, an exit code that does not follow the verdicts, text without the command.
+Broken by a check missing in the list, an exit code that does not follow the verdicts, text without the command.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 """`sennit doctor` where a job or a thread cannot start: the cause is bad, is counted once, and is named.
 
-Would break: a doctor that fails where threads are refused, or finds nothing bad where no job starts.
+Broken by a doctor that fails where threads are refused, or finds nothing bad where no job starts.
 """
 import errno
 import json
@@ -55,7 +55,7 @@ for call, named in (("memfd_create", "memfd_create"), ("bind", "abstract socket"
                     ("setpgid", "setpgid")):
     check(refused_call(call), "start", named + ": Operation not permitted"
           if call in ("memfd_create", "setpgid") else named)
-# The call of a C library that starts threads by clone3; fork and vfork do not use it.
+# A C library may start threads by clone3; fork and vfork do not use it.
 check(refused_call("clone3"), "threads", "no second thread: Operation not permitted")
 # Ranks start without this call.
 check(refused_call("process_vm_readv"), "seccomp", "sennit_register")

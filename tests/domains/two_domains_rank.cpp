@@ -3,8 +3,8 @@
 // argument names the scene:
 //     known    even ranks are in domain 0, odd ones in domain 1
 //     unknown  ranks 1 and 2 have unknown domains, the others are in domain 1
-//     tree     the domains and their ranks, by hwloc; rank r may only run on processor r % 2
-// Would break: NUMA treated as the node, or one rank's domain used for another.
+//     tree     the domains of hwloc and their ranks; rank r may only run on processor r % 2
+// Broken by a NUMA domain treated as the node, or one rank's domain used for another.
 #include <sched.h>
 #include <sennit/sennit.h>
 
@@ -92,7 +92,7 @@ void check_splits(const std::vector<int> &domains) {
         expect(sennit_barrier(team, SENNIT_FOREVER), SENNIT_OK, "barrier");
         expect(sennit_team_destroy(team), SENNIT_OK, "team_destroy");
     }
-    // The same from a part of the world with keys in reverse order: 3, 2, 1, 0.
+    // The same from two parts of the world: ranks 3, 2, 1 in this order, and rank 0.
     sennit_team part = SENNIT_TEAM_NULL;
     sennit_team team = SENNIT_TEAM_NULL;
     expect(sennit_team_split(SENNIT_TEAM_WORLD, self == 0 ? 1 : 0, -self, &part), SENNIT_OK,
@@ -114,16 +114,16 @@ void check_tree() {
         sennit_domain domain;
         expect(sennit_domain_get(i, &domain), SENNIT_OK, "domain_get");
         if (domain.kind == SENNIT_DOMAIN_MACHINE)
-            require(domain.ranks == kSize && domain.processors == 2, "the machine has all");
+            require(domain.ranks == kSize && domain.processors == 2, "the machine has all ranks");
         if (domain.kind != SENNIT_DOMAIN_NUMA) continue;
         ++domains;
         int ranks[kSize] = {};
         std::size_t found = 0;
         expect(sennit_domain_ranks(i, kSize, ranks, &found), SENNIT_OK, "domain_ranks");
         require(domain.processors == 1, "a domain has one processor");
-        require(domain.ranks == 2 && found == 2, "and the two ranks that run on it");
+        require(domain.ranks == 2 && found == 2, "a domain has two ranks");
         require(ranks[0] == domain.os_number && ranks[1] == domain.os_number + 2,
-                "which are those of its number");
+                "the ranks of a domain run on its processor");
     }
     require(domains == 2, "there are two domains and not " + std::to_string(domains));
 }

@@ -76,7 +76,7 @@ def every_call_is_an_event_of_its_rank_in_order(job):
     _check_barriers(_check_calls("t.json", 3, "mapped", True))
     job.run(job.ranks(3, "calls"), TRACE="t.json", PATHS="self,cma")
     _check_barriers(_check_calls("t.json", 3, "cma", False))
-    assert not glob.glob("*.part"), "what is in the text is not left twice"
+    assert not glob.glob("*.part"), "the parts are removed when the text has their events"
 
 
 def invalid_traces_are_found(job):
@@ -196,7 +196,7 @@ def events_of_a_dead_rank_are_merged(job):
     out, messages = job.run([job.sennit, "trace", "where", "u.json"])
     lines = out.splitlines()
     assert len(lines) == 3 and all(") died:" in line for line in lines), out
-    assert "in no call" in lines[1] and " for " not in out, "a call of somebody who died does not go on"
+    assert "in no call" in lines[1] and " for " not in out, "a call of a dead rank does not go on"
     job.run([job.sennit, "trace", "merge", "u.json"])
     assert calls_of(events_of("u.json")[1])[-5:] == ["sennit_put"] * 5
 
@@ -235,7 +235,7 @@ def where_tells_in_which_call_a_running_rank_waits(job):
         assert len(lines) == 3 and BETWEEN.fullmatch(lines[0]) and "died" not in result.stdout, result
         assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
         out, _ = job.run([job.sennit, "trace", "where", "t.json", *glob.glob("t.json.*.part")])
-        assert len(out.splitlines()) == 3, "a part that is named, and lies beside a text that is, counts once: " + out
+        assert len(out.splitlines()) == 3, "a part counts once, even if it and its text are named: " + out
         job.run([job.sennit, "trace", "merge", "-o", "now.json", "t.json"])
         unfinished = [one for one in events_of("now.json")[2] if one["ph"] == "B"]
         assert [one["name"] for one in unfinished] == ["sennit_barrier", "wait"], unfinished
@@ -384,14 +384,14 @@ def a_full_disk_is_a_warning_and_the_ring_stays_as_it_is(job):
     _, messages = job.run([*inside, f"{mount} && {command} && ls disk >names && {merge}"], TRACE="disk/t.json")
     assert "could not be written" in messages, messages
     with open("names", encoding="utf-8") as file:
-        assert "part" in file.read(), "what is not in the text stays"
+        assert "part" in file.read(), "parts stay if the text lacks their events"
     for own in events_of("t.json").values():
         puts = [one for one in sorted(own, key=start_ns) if one["name"] == "sennit_put"]
         assert len(puts) > 20_000 and puts[-1]["args"]["bytes"] == 16
 
 
 def the_clocks_of_two_nodes_are_brought_together(job):
-    """Rank 1 counts as another node, and lives 1000 s later if the kernel can do that. Broken by lanes that are far apart."""
+    """Rank 1 counts as another node, with a clock 1000 s ahead if the kernel can do that. Broken by lanes that are far apart."""
     far = ["unshare", "-T", "--monotonic", "1000"]
     can_move = subprocess.run([*far, "true"], capture_output=True, check=False).returncode == 0
     move = " ".join(far) if can_move else ""

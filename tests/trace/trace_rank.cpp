@@ -6,9 +6,9 @@
 //     die [stay]             rank 1 kills itself after 5 puts, the others wait for it in a barrier;
 //                            with "stay" the others live until they are ended
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
-//     hang FILE [plans]      rank 2 waits for an event of each other rank; until FILE exists,
-//                            rank 1 sends none of epoch 1, rank 0 one of epoch 3; with "note" for
-//                            "plans" rank 1 then notes a text, and removes it when FILE.2 exists
+//     hang FILE [plans|note] rank 2 waits for an event of each other rank; rank 0 also tries to
+//                            send one of epoch 3, rank 1 sends none of epoch 1 until FILE exists;
+//                            with "note" rank 1 notes a text, and removes it when FILE.2 exists
 //     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
 //                            when FILE exists, and of epoch 1 when FILE.2 exists
 //     locked FILE            rank 0 holds a lock until FILE exists, the others wait for it
