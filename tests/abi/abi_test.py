@@ -1,7 +1,7 @@
 """Tests of tools/abi: a small library with a page of its own, and one difference at a time: abi_test.py TOOL.
 
-A difference that the tool does not report makes this test fail. Without it: the tests that run the tool on the real library
-could never fail.
+A difference that the tool does not report makes this test fail. Without this test, a tool that finds nothing would go unnoticed:
+the tests that run it on the real library would pass.
 """
 import os
 import shutil

@@ -1,6 +1,6 @@
-// One rank of a library that was built without adoption. Would break: a part of the library that
-// needs adoption, or a build without adoption that loses registered memory or gives no reason why
-// the memory is copied.
+// One rank of a library that was built without adoption. Broken by a part of the library that needs
+// adoption, or a build without adoption that loses registered memory or gives no reason why the
+// memory is copied.
 #include <array>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ int main() {
     int got = -1;
     expect(sennit_get(&got, all[static_cast<std::size_t>(next)].gptr, sizeof got), SENNIT_OK,
            "get");
-    require(got == next, "it holds what was stored");
+    require(got == next, "a get returns the next rank's number");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
     expect(sennit_deregister(mine), SENNIT_OK, "deregister");
     expect(sennit_finalize(), SENNIT_OK, "finalize");

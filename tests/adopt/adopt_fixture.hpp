@@ -75,8 +75,8 @@ inline std::uint64_t smaps_kb(const void *begin, std::size_t bytes, const std::s
     return sum;
 }
 
-// Exits with the code of a skipped test if the kernel refuses userfaultfd: without it writers
-// cannot be held off, and adoption makes no promise to them.
+// Exits with the code of a skipped test if the kernel refuses userfaultfd: without it adoption
+// cannot hold writers off, and their stores may be lost.
 inline void leave_out_without_guard() {
     constexpr int kSkipped = 77;
     WriteGuard guard;
@@ -193,8 +193,8 @@ class Stranger {
   private:
     void run() {
         while (!stop_.load(std::memory_order_relaxed)) {
-            // Not an atomic increment: a store to a page that is being taken away must not be lost
-            // either.
+            // Not an atomic increment: a plain store to a page that is being replaced must not be
+            // lost either.
             for (int i = 0; i < 64; ++i) {
                 __atomic_store_n(word_, __atomic_load_n(word_, __ATOMIC_RELAXED) + 1,
                                  __ATOMIC_RELAXED);

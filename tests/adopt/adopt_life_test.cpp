@@ -47,7 +47,7 @@ std::uint8_t *fresh_pages(std::size_t bytes) {
 
 }  // namespace
 
-// Would break: a child that stores into its parent's memory, or sees later stores of its parent.
+// Broken by a child that stores into its parent's memory, or sees later stores of its parent.
 TEST_F(Adopt, parent_and_child_of_a_fork_each_have_their_own_copy) {
     for (const std::size_t bytes : {std::size_t{100}, std::size_t{70000}, std::size_t{5} << 20}) {
         const auto memory = std::make_unique<std::uint8_t[]>(bytes);
@@ -77,7 +77,7 @@ TEST_F(Adopt, parent_and_child_of_a_fork_each_have_their_own_copy) {
     }
 }
 
-// Would break: a grandchild that shares memory with its parent or grandparent, or an unusable heap.
+// Broken by a grandchild that shares memory with its parent or grandparent, or an unusable heap.
 TEST_F(Adopt, a_child_allocates_and_forks_on) {
     const auto memory = std::make_unique<std::uint8_t[]>(30000);
     fill(memory.get(), 30000, 2);
@@ -98,7 +98,7 @@ TEST_F(Adopt, a_child_allocates_and_forks_on) {
     end(adoption);
 }
 
-// Would break: a fork that deadlocks with registrations in other threads.
+// Broken by a fork that deadlocks with registrations in other threads.
 TEST_F(Adopt, forks_and_registrations_of_threads_do_not_wait_for_each_other) {
     leave_out_without_guard();
     std::atomic<bool> is_over{false};
@@ -119,7 +119,7 @@ TEST_F(Adopt, forks_and_registrations_of_threads_do_not_wait_for_each_other) {
     allocates.join();
 }
 
-// Would break: posix_spawn treated as a fork, or a file descriptor that the new program inherits.
+// Broken by posix_spawn treated as a fork, or a file descriptor that the new program inherits.
 TEST_F(Adopt, a_spawned_program_changes_nothing) {
     const auto memory = std::make_unique<std::uint8_t[]>(30000);
     fill(memory.get(), 30000, 2);
@@ -137,7 +137,7 @@ TEST_F(Adopt, a_spawned_program_changes_nothing) {
     end(adoption);
 }
 
-// Would break: a table that mistakes new memory at an old address for the memory that was there
+// Broken by a table that mistakes new memory at an old address for the memory that was there
 // before.
 TEST_F(Adopt, new_memory_at_an_adopted_address_is_adopted_anew) {
     constexpr std::size_t kBytes = 1 << 20;
@@ -164,7 +164,7 @@ TEST_F(Adopt, new_memory_at_an_adopted_address_is_adopted_anew) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a return that replaces pages which now belong to someone else.
+// Broken by a return that replaces pages which now belong to someone else.
 TEST_F(Adopt, a_replaced_half_of_a_run_is_left_alone) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);
@@ -182,7 +182,7 @@ TEST_F(Adopt, a_replaced_half_of_a_run_is_left_alone) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a return that makes read-only pages writable again, or loses them.
+// Broken by a return that makes read-only pages writable again, or loses them.
 TEST_F(Adopt, adopted_pages_that_became_read_only_stay_as_they_are) {
     constexpr std::size_t kBytes = 64 * 4096;
     auto *const memory = fresh_pages(kBytes);
@@ -199,8 +199,8 @@ TEST_F(Adopt, adopted_pages_that_became_read_only_stay_as_they_are) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a run that is considered lost because the kernel's record could not be read; its
-// part of the file would be emptied while the program uses it.
+// Broken by a run that is considered lost because the kernel's record could not be read; its part
+// of the file would be emptied while the program uses it.
 TEST_F(Adopt, without_a_descriptor_nothing_moves_and_nothing_is_lost) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));
     fill(memory, 8 * 4096, 2);
@@ -235,7 +235,7 @@ TEST_F(Adopt, without_a_descriptor_nothing_moves_and_nothing_is_lost) {
     std::free(memory);
 }
 
-// Would break: two ranks of one process that each believe that a page is in their own file.
+// Broken by two ranks of one process that both take a page for one of their own file.
 TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
     sennit::Rank other;
     sennit::memory::LocalSegments other_segments;
@@ -247,7 +247,7 @@ TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
     Adoption none;
     const Refused refused = adopt(other, AdoptionArgs{number(memory) + 100, 4096, false}, &none);
     EXPECT_EQ(refused.code, Refusal::other_rank);
-    EXPECT_TRUE(is_private(memory + 4096)) << "what was moved for it went back";
+    EXPECT_TRUE(is_private(memory + 4096)) << "the page moved for the refused buffer stays shared";
     end(adoption);
     ASSERT_TRUE(adopt(other, AdoptionArgs{number(memory) + 100, 4096, false}, &none).is_none());
     end(none);
@@ -257,7 +257,7 @@ TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
     std::free(memory);
 }
 
-// Would break: a file that ends at the end of the run (SIGBUS), or growth into a neighbour's slot.
+// Broken by a file that ends at the end of the run (SIGBUS), or growth into a neighbour's slot.
 TEST_F(Adopt, a_buffer_that_realloc_lengthens_keeps_its_content_and_disturbs_no_other) {
     constexpr std::size_t kBytes = std::size_t{4} << 20;
     constexpr std::size_t kMore = std::size_t{64} << 20;
@@ -296,7 +296,7 @@ TEST_F(Adopt, a_buffer_that_realloc_lengthens_keeps_its_content_and_disturbs_no_
     std::free(neighbour);
 }
 
-// Would break: changes to the allocator's own fields.
+// Broken by changes to the allocator's own fields.
 TEST_F(Adopt, the_heap_grows_and_is_trimmed_over_adopted_buffers) {
     std::vector<std::unique_ptr<std::uint8_t[]>> buffers;
     std::vector<Adoption> adoptions;
@@ -353,9 +353,9 @@ class HugeMemory {
 
 }  // namespace
 
-// Would break: small pages in place of huge ones, here or at the peer. Each move needs as many free
-// huge pages again, and with fragmented memory the kernel may have fewer: so the test asks for as
-// many just before and just after, and expects no more than it got.
+// Broken by small pages in place of huge ones, in the file or after the return. When memory is
+// fragmented, the kernel may have too few huge pages for a move: the test asks for as many just
+// before and just after, and expects 90 % of the smallest number that it got.
 TEST_F(Adopt, huge_pages_stay_huge_in_adoption_and_return) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{64} << 20;
@@ -373,7 +373,7 @@ TEST_F(Adopt, huge_pages_stay_huge_in_adoption_and_return) {
     EXPECT_TRUE(holds(memory.data(), kBytes, 1));
 }
 
-// Would break: a reader of /proc/self/maps that differs from the kernel's ioctl.
+// Broken by a reader of /proc/self/maps that differs from the kernel's ioctl.
 TEST_F(Adopt, text_and_ioctl_of_the_kernels_record_agree) {
     KernelRecord by_ioctl;
     KernelRecord::set_text_only(true);
@@ -397,7 +397,7 @@ TEST_F(Adopt, text_and_ioctl_of_the_kernels_record_agree) {
     EXPECT_GT(seen, 10u);
 }
 
-// Would break: a descriptor or a mapping left behind by each registration.
+// Broken by a descriptor or a mapping left behind by each registration.
 TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
     const auto count = [] {
         KernelRecord record;
@@ -423,7 +423,7 @@ TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
     EXPECT_EQ(identity.st_blocks, 0);
 }
 
-// Would break: a slot that is reused while it is still mapped, or a file that is full after many
+// Broken by a slot that is reused while it is still mapped, or a file that is full after many
 // registrations.
 TEST_F(Adopt, slots_are_reused_when_the_file_is_full) {
     constexpr std::uint64_t kEnd = std::uint64_t{64} << 20;
@@ -494,7 +494,7 @@ constexpr XpmemCalls kFakeCalls{
 
 }  // namespace
 
-// Would break: the start of a page mistaken for the start of the buffer, or a permit that is not
+// Broken by the start of a page mistaken for the start of the buffer, or a permit that is not
 // released.
 TEST_F(Adopt, xpmem_offers_whole_pages_and_attaches_exact_bytes) {
     xpmem_replace(&kFakeCalls);
@@ -524,7 +524,7 @@ TEST_F(Adopt, xpmem_offers_whole_pages_and_attaches_exact_bytes) {
 
 namespace {
 
-// A fake machine with two memory nodes: pages with odd numbers are on the second node.
+// A fake machine with two NUMA nodes: pages with odd numbers are on the second one.
 struct FakeNodes {
     std::vector<int> preferred;
     int saved = 0;
@@ -546,8 +546,8 @@ constexpr PlacementCalls kTwoNodes{
 
 }  // namespace
 
-// Would break: pages from the node of the registering thread instead of their own node, or a thread
-// whose memory policy has changed afterwards. Test machines have one node, so the kernel is a fake.
+// Broken by pages from the NUMA node of the registering thread instead of their own, or by a
+// changed memory policy of that thread. Test machines have one NUMA node, so the kernel is a fake.
 TEST_F(Adopt, pages_are_requested_from_their_old_node) {
     leave_out_without_guard();
     placement_replace(&kTwoNodes);
@@ -566,7 +566,7 @@ TEST_F(Adopt, pages_are_requested_from_their_old_node) {
     std::free(memory);
 }
 
-// Would break: lengths kept in 32 bits.
+// Broken by lengths kept in 32 bits.
 TEST_F(Adopt, four_gib_are_adopted) {
     constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12345;
     auto *const memory = fresh_pages(kBytes);

@@ -51,10 +51,10 @@ class AdoptStack : public Adopt {
         return refusal;
     }
 
-    // While it is registered, a peer shares the array; before and after, only the thread has it.
+    // A peer shares the array while it is registered; before and after, the array is private.
     [[gnu::noinline]] void use_array(std::uint8_t *array) {
         fill(array, kBytes, 1);
-        EXPECT_NE(refusal(array, kBytes), Refusal::none) << "without the flag nothing moves";
+        EXPECT_NE(refusal(array, kBytes), Refusal::none) << "the array moves without the flag";
         Adoption adoption;
         ASSERT_EQ(ask(array, kBytes, &adoption), Refusal::none);
         ASSERT_EQ(adoption.count, 1u);
@@ -64,7 +64,7 @@ class AdoptStack : public Adopt {
         EXPECT_EQ(array[kBytes - 1], 77);
         array[kBytes - 1] = byte_of(1, kBytes - 1);
         EXPECT_TRUE(holds(peer.pages(), kBytes, 1));
-        EXPECT_TRUE(recurse(100)) << "the stack goes on below it";
+        EXPECT_TRUE(recurse(100)) << "the stack below the array is damaged";
         end(adoption);
         EXPECT_TRUE(is_private(array));
         EXPECT_TRUE(holds(array, kBytes, 1));
@@ -81,7 +81,7 @@ class AdoptStack : public Adopt {
 
 }  // namespace
 
-// Would break: a moved page that also holds another part of the frame, or a return that leaves the
+// Broken by a moved page that also holds another part of the frame, or a return that leaves the
 // stack in the file. In the second round the stack consists of several mappings.
 TEST_F(AdoptStack, arrays_that_fill_pages_are_adopted_if_the_program_consents) {
     for (int round = 0; round < 2; ++round) {
@@ -91,8 +91,8 @@ TEST_F(AdoptStack, arrays_that_fill_pages_are_adopted_if_the_program_consents) {
 }
 
 // After an array has moved, the stack consists of several mappings, and the kernel names only one
-// of them as the stack. Would break: the others mistaken for heap memory, and moved without consent
-// together with frames on the same pages.
+// of them as the stack. Broken by code that takes the others for heap memory and moves them without
+// consent, with frames on the same pages.
 TEST_F(AdoptStack, the_rest_of_a_stack_still_counts_as_a_stack) {
     const auto check = [this] {
         // One array, so that the memory above and below the adopted part is known.
@@ -143,7 +143,7 @@ TEST_F(AdoptStack, frames_control_blocks_and_the_lowest_page_never_move) {
     std::thread(check).join();
 }
 
-// Would break: a swap that disturbs a thread at work in the frames right above and below.
+// Broken by a swap that disturbs a thread at work in the frames right above and below.
 TEST_F(AdoptStack, a_thread_runs_on_while_another_registers_its_array) {
     std::atomic<std::uint8_t *> place{nullptr};
     std::atomic<bool> is_over{false};
@@ -169,7 +169,7 @@ TEST_F(AdoptStack, a_thread_runs_on_while_another_registers_its_array) {
     other.join();
 }
 
-// Would break: a child that shares the array with its parent.
+// Broken by a child that shares the array with its parent.
 TEST_F(AdoptStack, a_child_has_its_own_copy_of_an_array) {
     alignas(kPage) std::uint8_t array[kBytes];
     fill(array, kBytes, 6);
@@ -211,11 +211,11 @@ namespace {
 
 }  // namespace
 
-// Would break: parent and child at work in one shared frame, each with the other's words. If a
+// Broken by a parent and a child that run in one shared frame and change each other's words. If a
 // function runs on registered pages, or its array is still registered after its return, the child
 // of a fork ends and the parent continues.
 TEST_F(AdoptStack, a_fork_on_a_registered_stack_ends_the_child_and_not_the_parent) {
-    // Pages below this thread's frames, as of an array whose function has returned.
+    // Pages below this thread's frames, like those of an array whose function has returned.
     EXPECT_TRUE(recurse(64));
     const std::uint64_t here = number(__builtin_frame_address(0));
     auto *const array = reinterpret_cast<std::uint8_t *>((here / kPage - 40) * kPage);

@@ -24,7 +24,7 @@ bool under_sanitizer() {
            dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
 }
 
-// Would break: the error text of a full table, which would make the user look for too many
+// Broken by the error text of a full table, which would make the user search for too many
 // registrations.
 TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_reported) {
     sennit::Rank other;
@@ -53,7 +53,7 @@ TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_reported) {
 
 }  // namespace
 
-// Would break: pages copied from the wrong place, wrong bytes at the edges of a buffer, a peer with
+// Broken by pages copied from the wrong place, wrong bytes at the edges of a buffer, a peer with
 // another page, or a return after which the buffer is still shared.
 TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) {
     for (const std::size_t bytes : {1, 8, 100, 4095, 5000, 70000, 100000}) {
@@ -61,7 +61,7 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
         const std::unique_ptr<std::uint8_t[]> heap(new std::uint8_t[bytes]);
         use(heap.get(), bytes);
     }
-    // Pieces of 2 MiB and a remainder: a few pieces, and more than are made huge at once.
+    // Pieces of 2 MiB and a remainder: fewer pieces, and more, than one kernel call makes huge.
     for (const std::size_t bytes : {std::size_t{5} << 20, (std::size_t{37} << 20) + 12345}) {
         SCOPED_TRACE(bytes);
         const auto large = std::make_unique<std::uint8_t[]>(bytes);
@@ -83,8 +83,8 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
     }).join();
 }
 
-// Would break: the code for kernels before 6.11 (no ioctl for a mapping) and before 6.4 (pages that
-// were never used are not held).
+// Broken by a fault in the code for kernels before 6.11 (no ioctl for a mapping) or before 6.4 (no
+// write protection of unused pages).
 TEST_F(Adopt, adoption_works_on_older_kernels) {
     leave_out_without_guard();
     KernelRecord::set_text_only(true);
@@ -104,7 +104,7 @@ TEST_F(Adopt, adoption_works_on_older_kernels) {
     KernelRecord::set_text_only(false);
 }
 
-// Would break: a swap that does not hold off a writer of the same page. Runs in the modes that the
+// Broken by a swap that does not hold off a writer of the same page. Runs in the modes that the
 // kernel grants with and without privileges.
 TEST_F(Adopt, no_store_of_another_thread_is_lost_in_ten_thousand_adoptions) {
     leave_out_without_guard();
@@ -126,8 +126,8 @@ TEST_F(Adopt, no_store_of_another_thread_is_lost_in_ten_thousand_adoptions) {
     WriteGuard::set_mode(WriteGuard::Mode::best);
 }
 
-// A store in the middle of a large buffer, whose pages go back by another way, and in a buffer that
-// is written for the first time.
+// Stores in the middle of a large buffer, whose pages move in pieces of up to 2 MiB, and first
+// stores to unused pages.
 TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{6} << 20;
@@ -140,7 +140,7 @@ TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
         Stranger stranger(memory + kBytes / 16 + 3);
         std::atomic<bool> is_over{false};
         std::thread first_user([&] {
-            // One word of each page, in the opposite order to the mover's.
+            // One word of each page, in the opposite order to the move.
             for (std::size_t page = kBytes / 4096; page-- > 0 && !is_over.load();)
                 memory[page * 512 + 5] = page;
         });
@@ -155,8 +155,8 @@ TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
     }
 }
 
-// Would break: a system call of another thread that writes to the page being taken away, or, with
-// the right to hold off the kernel's stores, a system call that fails.
+// Broken by bytes that another thread's system call writes to a moving page and that are lost, or
+// by a system call that fails although this process may hold off stores of the kernel.
 TEST_F(Adopt, bytes_read_into_an_edge_page_are_never_lost) {
     leave_out_without_guard();
     const long full = syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -194,8 +194,8 @@ TEST_F(Adopt, bytes_read_into_an_edge_page_are_never_lost) {
     WriteGuard::set_mode(WriteGuard::Mode::best);
 }
 
-// Would break: a forked child whose arena differs from its parent's because the page was copied
-// while a thread allocated from it.
+// Broken by a forked child whose arena differs from its parent's because the page was copied while
+// a thread allocated from it.
 TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) {
     constexpr std::uint64_t kArena = std::uint64_t{64} << 20;
     auto *const room =
@@ -203,7 +203,7 @@ TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) 
                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     ASSERT_NE(room, MAP_FAILED);
     std::uint8_t *const begin = room + (kArena - number(room) % kArena) % kArena;
-    // Like glibc: the first word points to the arena's state, right behind it.
+    // As in glibc, the first word points to the arena's state, which follows close behind.
     const std::uint64_t state = number(begin) + 48;
     std::memcpy(begin, &state, sizeof state);
     EXPECT_EQ(refusal(begin + 2000, 100), Refusal::arena_start);
@@ -220,7 +220,7 @@ TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) 
     }).join();
 }
 
-// Would break: a moment in which the page shows other bytes.
+// Broken by a moment in which the page shows other bytes.
 TEST_F(Adopt, a_reader_sees_the_same_bytes_during_a_move) {
     leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{5} << 20;
@@ -240,7 +240,7 @@ TEST_F(Adopt, a_reader_sees_the_same_bytes_during_a_move) {
     EXPECT_EQ(wrong.load(), 0u);
 }
 
-// Would break: a registration that ends another one on the same pages, or moves pages twice.
+// Broken by a registration that ends another one on the same pages, or moves pages twice.
 TEST_F(Adopt, overlapping_nested_and_repeated_registrations_share_their_pages) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 10 * 4096));
     fill(memory, 10 * 4096, 4);
@@ -268,7 +268,7 @@ TEST_F(Adopt, overlapping_nested_and_repeated_registrations_share_their_pages) {
     std::free(memory);
 }
 
-// Would break: a page that moves once for each buffer on it, or a slot given to a neighbour.
+// Broken by a page that moves once for each buffer on it, or a slot given to a neighbour.
 TEST_F(Adopt, a_thousand_small_buffers_are_adopted_one_by_one) {
     std::vector<std::unique_ptr<std::uint8_t[]>> buffers;
     std::vector<Adoption> adoptions;
@@ -293,7 +293,7 @@ TEST_F(Adopt, a_thousand_small_buffers_are_adopted_one_by_one) {
     }
 }
 
-// Would break: a table that keeps a run after it has gone back, or changes to the allocator's own
+// Broken by a table that keeps a run after it has gone back, or changes to the allocator's own
 // fields when it reuses the memory at the same address.
 TEST_F(Adopt, memory_that_malloc_gives_again_at_its_address_is_adopted_again) {
     if (under_sanitizer()) GTEST_SKIP() << "a sanitizer keeps what was freed";
@@ -316,7 +316,7 @@ TEST_F(Adopt, memory_that_malloc_gives_again_at_its_address_is_adopted_again) {
     }
 }
 
-// Would break: memory taken for pages that nobody used, or a huge buffer that is read as a whole.
+// Broken by memory taken for pages that nobody used, or a huge buffer that is read as a whole.
 TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
     constexpr std::size_t kBytes = std::size_t{1} << 30;
     auto *const memory =
@@ -340,7 +340,7 @@ TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
-// Would break: a move of memory that is shared, or not ordinary.
+// Broken by a move of memory that is shared, or not ordinary.
 TEST_F(Adopt, unmovable_memory_is_refused_with_its_reason_and_stays) {
     // A sanitizer keeps local variables elsewhere, but the frame itself is on the stack.
     EXPECT_EQ(refusal(__builtin_frame_address(0), 8), Refusal::stack);
@@ -386,7 +386,7 @@ TEST_F(Adopt, unmovable_memory_is_refused_with_its_reason_and_stays) {
     std::fclose(file);
 }
 
-// Would break: a swap under a thread's own frames or of its control block, which ends the program.
+// Broken by a swap under a thread's own frames or of its control block, which ends the program.
 TEST_F(Adopt, stacks_and_thread_storage_of_other_threads_are_refused) {
     static thread_local std::uint64_t own_word = 3;
     EXPECT_EQ(refusal(&own_word, 8), Refusal::thread_stack);
@@ -406,7 +406,7 @@ TEST_F(Adopt, stacks_and_thread_storage_of_other_threads_are_refused) {
     other.join();
 }
 
-// Would break: a move of pages with other data although their writers cannot be held off.
+// Broken by a move of pages that also hold other data when their writers cannot be held off.
 TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_not) {
     WriteGuard::set_mode(WriteGuard::Mode::refused);
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));
@@ -428,7 +428,7 @@ TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_no
     std::free(memory);
 }
 
-// Would break: a page taken away while the kernel copies a peer's data to it.
+// Broken by a page that moves while the kernel copies a peer's data to it.
 TEST_F(Adopt, pages_of_a_copied_region_neither_move_nor_go_back) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4 * 4096));
     fill(memory, 4 * 4096, 8);

@@ -1,8 +1,8 @@
 // One rank of a job with an allocator from LD_PRELOAD, whose library's name contains the argument
 // (`any`: a sanitizer's allocator, which may keep freed memory). Buffers of all sizes are
 // registered, written by the next rank, deregistered and freed, while other threads allocate and
-// free around them; some buffers come again at the address of an earlier one. Would break: changes
-// to the allocator's own fields or to zeroed memory, a lost store on a shared page, memory that is
+// free around them; some buffers come again at the address of an earlier one. Broken by changes to
+// the allocator's own fields or to zeroed memory, a lost store on a shared page, memory that is
 // never adopted.
 #include <dlfcn.h>
 
@@ -87,9 +87,9 @@ int adopted_of(const sennit_region &region) {
 // Fails if LD_PRELOAD did not load the allocator: the loader itself only warns.
 void check_allocator(const std::string &wanted) {
     Dl_info found{};
-    require(dladdr(dlsym(RTLD_DEFAULT, "malloc"), &found) != 0, "malloc is of a library");
+    require(dladdr(dlsym(RTLD_DEFAULT, "malloc"), &found) != 0, "malloc comes from a library");
     require(std::string(found.dli_fname).find(wanted) != std::string::npos,
-            std::string("malloc is that of ") + found.dli_fname);
+            std::string("malloc comes from ") + found.dli_fname);
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ int main(int count, char **words) {
             // Every second buffer is deregistered first; content must be the same either way.
             if (i % 2 == 0) expect(sennit_deregister(buffer.region), SENNIT_OK, "deregister");
             const auto salt = static_cast<std::uint64_t>((rank + size - 1) % size + i);
-            require(holds(buffer.memory, buffer.bytes, salt), "the buffer has what was put");
+            require(holds(buffer.memory, buffer.bytes, salt), "the buffer has the peer's data");
             if (i % 2 == 1) expect(sennit_deregister(buffer.region), SENNIT_OK, "deregister");
             if (i % 4 == 1) {
                 auto *const grown =
@@ -155,12 +155,12 @@ int main(int count, char **words) {
     is_over.store(true);
     for (std::thread &thread : threads)
         thread.join();
-    require(wrong.load() == 0, "memory of others is untouched");
+    require(wrong.load() == 0, "adoption changed memory of other threads");
     require(adopted > kRounds * kBuffers / 2, "most buffers are adopted, not " +
                                                   std::to_string(adopted) + " of " +
                                                   std::to_string(kRounds * kBuffers));
     require(came_again > 0 || allocator == "any",
-            "buffers were registered at addresses of some before");
+            "no buffer came at the address of an earlier one");
     expect(sennit_finalize(), SENNIT_OK, "finalize");
     return 0;
 }

@@ -1,11 +1,11 @@
 // One rank of a job where SENNIT_REGISTER lists the mechanisms for registered memory. The argument
 // names the expected result:
 //     adopt    heap memory is adopted, a buffer on the stack is refused
-//     cma      both stay where they are, and peers reach both
+//     cma      heap memory stays where it is, and peers reach it
 //     xpmem    both are refused, unless the node has XPMEM
 //     inproc   both are refused: the ranks are processes
 //     wrong    the list is invalid: sennit_init refuses it
-// Would break: a knob that works as a preference and not as an order, a refusal without its reason.
+// Broken by a knob that works as a preference and not as an order, a refusal without its reason.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -17,8 +17,8 @@ namespace {
 using sennit::test::expect;
 using sennit::test::require;
 
-// Registers the buffer: by mechanism `wanted`, and the next rank reads it; or with a refusal whose
-// text contains `why`.
+// Registers the buffer by mechanism `wanted` and reads the next rank's buffer; if `wanted` is NONE,
+// expects a refusal whose text contains `why`.
 void use(void *memory, std::size_t bytes, sennit_mechanism wanted, const char *why) {
     sennit_region region = SENNIT_REGION_NULL;
     const sennit_status status = sennit_register(memory, bytes, 0, &region);
@@ -31,14 +31,14 @@ void use(void *memory, std::size_t bytes, sennit_mechanism wanted, const char *w
     expect(status, SENNIT_OK, "register");
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
     expect(sennit_region_mechanism(region, &mechanism), SENNIT_OK, "mechanism");
-    require(mechanism == wanted, std::string("by ") + sennit_mechanism_name(mechanism));
+    require(mechanism == wanted, std::string("registered by ") + sennit_mechanism_name(mechanism));
     std::vector<sennit_region> all(static_cast<std::size_t>(sennit_size()));
     expect(sennit_region_attach(SENNIT_TEAM_WORLD, region, all.data()), SENNIT_OK, "attach");
     std::vector<char> got(bytes);
     const int next = (sennit_rank() + 1) % sennit_size();
     expect(sennit_get(got.data(), all[static_cast<std::size_t>(next)].gptr, bytes), SENNIT_OK,
            "get");
-    require(got[bytes - 1] == next + 1, "it holds what was stored");
+    require(got[bytes - 1] == next + 1, "a get returns the next rank's bytes");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
     expect(sennit_deregister(region), SENNIT_OK, "deregister");
 }
@@ -61,7 +61,7 @@ int main(int count, char **words) {
     if (scene == "wrong") {
         expect(sennit_init(nullptr), SENNIT_ERR_ARG, "init");
         require(std::string(sennit_last_error()->text).find("adopt, cma") != std::string::npos,
-                "the words that there are are named");
+                "the error lists the valid words");
         return 0;
     }
     expect(sennit_init(nullptr), SENNIT_OK, "init");

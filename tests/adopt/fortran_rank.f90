@@ -1,4 +1,4 @@
-! One rank: the next rank writes into an allocatable array of a Fortran program, through the library's C interface. Would break: an
+! One rank: the next rank writes into an allocatable array of a Fortran program, through the library's C interface. Broken by an
 ! array whose memory is not adopted, or a peer's write that misses it.
 module sennit_calls
     use iso_c_binding
@@ -112,7 +112,7 @@ program fortran_rank
         call must(sennit_barrier(world, forever))
         call require(all(array == rank + 10*(previous + 1)), 'the peer has written')
         call must(sennit_deregister(region))
-        call require(all(array == rank + 10*(previous + 1)), 'it stays')
+        call require(all(array == rank + 10*(previous + 1)), 'the peer''s store stays')
         deallocate (array)
     end do
     call must(sennit_finalize())

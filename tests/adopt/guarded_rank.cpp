@@ -1,5 +1,5 @@
-// Executes the program in its arguments if the kernel lets writers be held off. Otherwise exits as
-// a skipped test, because memory of a process with threads would not be adopted.
+// Executes the program in its arguments if the kernel allows userfaultfd. Otherwise exits as a
+// skipped test, because a process with threads would then adopt only buffers of whole pages.
 #include <unistd.h>
 
 #include <cstdio>

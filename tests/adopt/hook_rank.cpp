@@ -1,8 +1,8 @@
 // One rank that hooks the C library's functions that map memory, as UCX, libfabric and the
 // registration caches of MPIs do: the program's own definitions take precedence. A cache of the
-// pages of one buffer forgets the pages of every range that a hook sees. Would break: a move in
-// either direction that the hooks do not see, or see for only a part of the buffer (a cache would
-// send from pages that are no longer the buffer's).
+// pages of one buffer forgets the pages of every range that a hook sees. Broken by a move in either
+// direction that the hooks do not see, or see for only a part of the buffer (a cache would send
+// from pages that are no longer the buffer's).
 #include <sennit/sennit.h>
 
 #include <sys/mman.h>
@@ -51,7 +51,7 @@ struct Cache {
         for (std::size_t i = 0; i < pages; ++i)
             known += knows[i] ? 1 : 0;
         require(known == 0, "of " + std::to_string(pages) + " pages that " + what + ", " +
-                                std::to_string(known) + " were not shown");
+                                std::to_string(known) + " were not seen by a hook");
     }
 };
 Cache cache;

@@ -1,7 +1,7 @@
 """`sennit info --peers` names how each rank reaches a peer's registered memory, where that differs from the owner's mechanism.
 
 XPMEM is a stub that refuses every attachment by rank 1.
-Would break: the owner's mechanism reported for every rank; a lost reason.
+Broken by an owner's mechanism that is reported for every rank, or by a lost reason.
 """
 import json
 import os
@@ -20,7 +20,7 @@ def info(*words):
 text = info()
 print(text)
 assert "heap    by xpmem" in text, "the owner's offer"
-assert "heap    by cma (copied by the kernel, or by the path's messages)\n" in text, "and what it is for who cannot take it"
+assert "heap    by cma (copied by the kernel, or by the path's messages)\n" in text, "how rank 1, which cannot attach, reaches the memory"
 assert text.count("not xpmem: this rank cannot attach what the owner offers by XPMEM: Permission denied") == 1
 
 peers = json.loads(info("--json"))["peers"]

@@ -1,5 +1,5 @@
 /* One rank of an MPI program. MPI sends from and receives into buffers before they are registered,
- * while they are, and afterwards. Would break: MPI's registration cache keeps pages that are no
+ * while they are, and afterwards. Broken by an MPI registration cache that keeps pages which are no
  * longer the buffer's. */
 #include <mpi.h>
 #include <sennit/sennit.h>
@@ -52,7 +52,7 @@ static void use(unsigned char *out, unsigned char *in, size_t bytes, int round) 
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
     must(sennit_region_mechanism(mine[1], &mechanism) == SENNIT_OK, "mechanism");
     must(mechanism == SENNIT_MECHANISM_ADOPT, "the buffer is adopted");
-    exchange(out, in, bytes, round + 50, "by MPI, meanwhile");
+    exchange(out, in, bytes, round + 50, "by MPI, while registered");
     must(sennit_region_attach(SENNIT_TEAM_WORLD, mine[1], theirs) == SENNIT_OK, "attach");
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
     unsigned char *there = sennit_ptr(theirs[next].gptr);

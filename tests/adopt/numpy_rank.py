@@ -1,6 +1,6 @@
 """One rank: the next rank writes into an existing NumPy array, through the library's C interface.
 
-Would break: an array whose memory is not adopted, or a peer's write that misses it.
+Broken by an array whose memory is not adopted, or a peer's write that misses it.
 """
 import ctypes
 import sys

@@ -1,7 +1,7 @@
 // One rank of a job whose ranks register memory that must not be moved. Memory of each kind stays
 // in place, and the kernel copies to and from it; owner and peer name the reason; mapping and
 // content are unchanged afterwards.
-// Would break: a move (a private file mapping would lose its file, shared memory its sharers,
+// Broken by a move (a private file mapping would lose its file, shared memory its sharers,
 // executable memory its right, locked memory its lock), or a reason that only the owner knows.
 #include <sennit/sennit.h>
 
@@ -73,7 +73,7 @@ char *make(const Kind &kind) {
         std::FILE *const temporary = std::tmpfile();
         require(temporary != nullptr, "a temporary file");
         file = dup(fileno(temporary));
-        require(ftruncate(file, kBytes) == 0, "it has a length");
+        require(ftruncate(file, kBytes) == 0, "the temporary file is extended");
         (void)std::fclose(temporary);
     }
     void *const memory = mmap(nullptr, kBytes, kind.protection | kBoth, kind.flags, file, 0);

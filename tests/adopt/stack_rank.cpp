@@ -1,7 +1,7 @@
 // One rank of a job whose ranks register arrays on the stacks of the first thread and another
 // thread, with and without SENNIT_REGISTER_STACK.
-// Would break: an array that moves without the flag or stays with it; wrong bytes at a peer; a
-// reason that only the owner knows.
+// Broken by an array that moves without the flag or stays with it; wrong bytes at a peer; a reason
+// that only the owner knows.
 #include <sennit/sennit.h>
 
 #include <cstring>
@@ -49,7 +49,7 @@ sennit_region share(void *memory, std::size_t bytes, unsigned flags, const std::
 void copy_there_and_back(sennit_region theirs, std::size_t bytes) {
     std::vector<char> got(bytes);
     expect(sennit_get(got.data(), theirs.gptr, bytes), SENNIT_OK, "get");
-    require(got[bytes - 1] == next_rank() + 1, "it holds what was stored");
+    require(got[bytes - 1] == next_rank() + 1, "a get returns the next rank's bytes");
     barrier();
     const auto value = static_cast<char>(sennit_rank() + 50);
     expect(sennit_put(theirs.gptr, &value, 1), SENNIT_OK, "put");
@@ -79,7 +79,7 @@ void use() {
     barrier();
     require(array[0] == previous + 50 && array[kBytes - 1] == previous + 90, "stores arrive");
     expect(sennit_deregister(mine), SENNIT_OK, "deregister");
-    require(array[0] == previous + 50 && array[kBytes - 1] == previous + 90, "they stay");
+    require(array[0] == previous + 50 && array[kBytes - 1] == previous + 90, "stores stay");
     barrier();
 }
 

@@ -4,10 +4,10 @@
 //     no_device  the library exists without the module: adoption is taken, and the reason is kept
 //     refused    rank 1 may attach nothing: the kernel copies for it, without a pointer, and the
 //                reason says so; the other ranks have pointers
-//     not_there  rank 1 has no such library, and the same holds
-// Would break: a library looked up under another name, functions called with other arguments,
-// another order of preference, a failed attachment that fails the whole region, the owner's
-// mechanism reported where this rank uses another one.
+//     not_there  rank 1 has no such library: as for `refused`, and rank 1 adopts its own memory
+// Broken by a library looked up under another name, functions called with other arguments, another
+// order of preference, a failed attachment that fails the whole region, the owner's mechanism
+// reported where this rank uses another one.
 #include <sennit/sennit.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ void check_reason(sennit_region region, sennit_mechanism candidate, const std::s
 void check_mechanism(sennit_region region, sennit_mechanism wanted, const std::string &why) {
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
     expect(sennit_region_mechanism(region, &mechanism), SENNIT_OK, "mechanism");
-    require(mechanism == wanted, std::string("by ") + sennit_mechanism_name(mechanism));
+    require(mechanism == wanted, std::string("reached by ") + sennit_mechanism_name(mechanism));
     check_reason(region, wanted, "taken");
     check_reason(region, SENNIT_MECHANISM_XPMEM, why);
     if (mechanism != SENNIT_MECHANISM_CMA) return;
@@ -58,7 +58,7 @@ void check_content(sennit_region theirs, int next) {
     std::vector<char> got(kBytes);
     expect(sennit_get(got.data(), theirs.gptr, kBytes), SENNIT_OK, "get");
     for (const char byte : got)
-        require(byte == next + 1, "it holds what was stored");
+        require(byte == next + 1, "a get returns the next rank's bytes");
 }
 
 struct Expected {
@@ -83,7 +83,7 @@ void use(bool may_attach, const Expected &own, const Expected &others) {
     check_mechanism(mine, own.mechanism, own.why_not_xpmem);
     check_mechanism(theirs, others.mechanism, others.why_not_xpmem);
     char *const there = static_cast<char *>(sennit_ptr(theirs.gptr));
-    require((there != nullptr) == may_attach, "who may attach has a pointer, and nobody else");
+    require((there != nullptr) == may_attach, "a rank has a pointer if it may attach");
     check_content(theirs, next);
     barrier();
     const auto value = static_cast<char>(40 + sennit_rank());
@@ -94,13 +94,13 @@ void use(bool may_attach, const Expected &own, const Expected &others) {
         expect(sennit_put(last, &value, 1), SENNIT_OK, "put");
     }
     barrier();
-    require(memory[kBytes - 1] == 40 + previous, "what the peer stored has arrived");
+    require(memory[kBytes - 1] == 40 + previous, "the peer's store has arrived");
     require(memory[kBytes] == sennit_rank() + 1 && pages[99] == sennit_rank() + 1,
-            "and nothing beside it");
+            "the peer stored nothing beside it");
     expect(sennit_region_detach(theirs), SENNIT_OK, "detach");
     barrier();
     expect(sennit_deregister(mine), SENNIT_OK, "deregister");
-    require(memory[kBytes - 1] == 40 + previous, "it stays");
+    require(memory[kBytes - 1] == 40 + previous, "the peer's store stays");
     barrier();
     std::free(pages);
 }

@@ -1,5 +1,5 @@
 // Bad arguments for atomic operations, accumulate and locks. The tables of sennit/atomic.h generate
-// the functions on words, and here their rows.
+// the functions on words; here they generate the rows for these.
 #include "arguments_table.hpp"
 
 namespace arguments {
@@ -20,7 +20,7 @@ sennit_lock no_lock() {
 
 }  // namespace
 
-// A call with a misaligned target, a target outside the segment, and a target without a rank.
+// A call with a misaligned target, one outside the segment, one of no rank, and a freed one.
 #define SENNIT_ROWS_TARGET(NAME, T, CALL)                                               \
     {NAME, "a target that is not aligned", kRunning, SENNIT_ERR_ARG,                    \
      [](Fixture &it) {                                                                  \
@@ -40,7 +40,7 @@ sennit_lock no_lock() {
              (void)it;                                                                  \
              return CALL;                                                               \
          }},                                                                            \
-        {NAME, "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED, [](Fixture &it) { \
+        {NAME, "a freed target", kRunning, SENNIT_ERR_NOT_REGISTERED, [](Fixture &it) { \
              const sennit_gptr target = memory.freed;                                   \
              (void)it;                                                                  \
              return CALL;                                                               \
@@ -145,7 +145,7 @@ const std::vector<Row> wrong_atomics = {
          return sennit_accumulate(memory.segment, it.buffer, 1, static_cast<sennit_type>(0),
                                   SENNIT_SUM);
      }},
-    {"sennit_accumulate", "one type more than there are", kRunning, SENNIT_ERR_ARG,
+    {"sennit_accumulate", "SENNIT_TYPE_END", kRunning, SENNIT_ERR_ARG,
      [](Fixture &it) {
          return sennit_accumulate(memory.segment, it.buffer, 1, SENNIT_TYPE_END, SENNIT_SUM);
      }},
@@ -158,7 +158,7 @@ const std::vector<Row> wrong_atomics = {
          return sennit_accumulate(memory.segment, it.buffer, 1, SENNIT_INT8,
                                   static_cast<sennit_operator>(0));
      }},
-    {"sennit_accumulate", "one operator more than there are", kRunning, SENNIT_ERR_ARG,
+    {"sennit_accumulate", "SENNIT_OPERATOR_END", kRunning, SENNIT_ERR_ARG,
      [](Fixture &it) {
          return sennit_accumulate(memory.segment, it.buffer, 1, SENNIT_INT8, SENNIT_OPERATOR_END);
      }},
@@ -238,7 +238,7 @@ const std::vector<Row> wrong_atomics = {
          return sennit_get_accumulate_nbi(at_offset(0), it.buffer, nullptr, 1, SENNIT_INT8,
                                           SENNIT_SUM);
      }},
-    {"sennit_get_accumulate_nbi", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+    {"sennit_get_accumulate_nbi", "a freed segment", kRunning, SENNIT_ERR_NOT_REGISTERED,
      [](Fixture &it) {
          return sennit_get_accumulate_nbi(memory.freed, it.buffer, it.buffer, 1, SENNIT_INT8,
                                           SENNIT_SUM);

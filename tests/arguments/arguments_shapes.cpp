@@ -85,7 +85,7 @@ std::vector<Row> wrong_questions_about_regions() {
          [](Fixture &) { return sennit_region_mechanism(own_region(), nullptr); }},
         {"sennit_region_mechanism", "the null region", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_region_mechanism(SENNIT_REGION_NULL, &it.mechanism); }},
-        {"sennit_region_mechanism", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_region_mechanism", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) {
              return sennit_region_mechanism({memory.freed_local, 8}, &it.mechanism);
          }},
@@ -105,11 +105,11 @@ std::vector<Row> wrong_questions_about_regions() {
          [](Fixture &it) {
              return sennit_region_reason(own_region(), SENNIT_MECHANISM_CMA, it.text, 0);
          }},
-        {"sennit_region_reason", "a mechanism that is none", kRunning, SENNIT_ERR_ARG,
+        {"sennit_region_reason", "SENNIT_MECHANISM_END", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) {
              return sennit_region_reason(own_region(), SENNIT_MECHANISM_END, it.text, 8);
          }},
-        {"sennit_region_reason", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_region_reason", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) {
              return sennit_region_reason({memory.freed_local, 8}, SENNIT_MECHANISM_CMA, it.text, 8);
          }},
@@ -131,13 +131,13 @@ std::vector<Row> wrong_regions() {
              return sennit_register(reinterpret_cast<void *>(std::uintptr_t{4096}), 8, 0,
                                     &it.region);
          }},
-        {"sennit_register", "a segment and more", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_register", "a segment and one byte more", kRunning, SENNIT_ERR_RANGE,
          [](Fixture &it) {
              return sennit_register(sennit_ptr(memory.segment), 101, 0, &it.region);
          }},
         {"sennit_deregister", "the null region", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_deregister(SENNIT_REGION_NULL); }},
-        {"sennit_deregister", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_deregister", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &) {
              return sennit_deregister({memory.freed_local, 8});
          }},
@@ -157,7 +157,7 @@ std::vector<Row> wrong_regions() {
          [](Fixture &it) {
              return sennit_region_attach(sennit_team{77}, SENNIT_REGION_NULL, it.regions);
          }},
-        {"sennit_region_attach", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_region_attach", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) {
              return sennit_region_attach(SENNIT_TEAM_WORLD, {memory.freed_local, 8}, it.regions);
          }},
@@ -190,9 +190,9 @@ std::vector<Row> wrong_transfers() {
          [](Fixture &it) {
              return sennit_get_strided_nb(it.buffer, memory.segment, &kBox, nullptr);
          }},
-        {"sennit_put_strided_local", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_put_strided_local", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) { return sennit_put_strided_local(memory.freed, it.buffer, &kBox); }},
-        {"sennit_put_strided_nbi", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_put_strided_nbi", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) { return sennit_put_strided_nbi(memory.freed, it.buffer, &kBox); }},
         {"sennit_get_strided_nbi", "a null buffer", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_get_strided_nbi(nullptr, memory.segment, &kBox); }},
@@ -205,7 +205,7 @@ std::vector<Row> wrong_transfers() {
          [](Fixture &) { return sennit_put_indexed(memory.segment, nullptr, 1, kPiece); }},
         {"sennit_get_indexed", "null pieces", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_get_indexed(it.buffer, memory.segment, 1, nullptr); }},
-        {"sennit_get_indexed", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_get_indexed", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) { return sennit_get_indexed(it.buffer, memory.freed, 1, kPiece); }},
         {"sennit_put_indexed_nb", "a null request", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) {

@@ -28,7 +28,7 @@ constexpr sennit_piece kPiece{0, 0, 8};
 constexpr sennit_piece_list kList{1, &kPiece};
 constexpr sennit_piece_list kNoList{1, nullptr};
 
-// A batch with one part; nothing of it may be done.
+// A batch with one part, which must not be carried out.
 sennit_status batch_with(decltype(sennit_put_notify_batch) *call, Fixture &fixture,
                          sennit_peer_block block) {
     sennit_notify_part part{block, SENNIT_OK, 0, fixture.buffer, 8, nullptr};
@@ -46,9 +46,9 @@ const std::vector<Row> wrong_signals =
          [](Fixture &) { return sennit_signal_create(1, 1, 0, nullptr); }},
         {"sennit_signal_create", "no events", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_create(0, 1, 0, &it.signal); }},
-        {"sennit_signal_create", "more events than the most", kRunning, kArg,
+        {"sennit_signal_create", "more events than the maximum", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_create(2, 1, 0, &it.signal); }},
-        {"sennit_signal_create", "no events at most", kRunning, kArg,
+        {"sennit_signal_create", "a maximum of 0", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_create(UINT32_MAX, 0, 0, &it.signal); }},
         {"sennit_signal_create", "unknown flags", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_create(1, 1, 4, &it.signal); }},
@@ -60,7 +60,7 @@ const std::vector<Row> wrong_signals =
          [](Fixture &it) { return sennit_signal_test(kNoSignals[1], &it.flag); }},
         {"sennit_signal_test", "all bits", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_test(kNoSignals[2], &it.flag); }},
-        {"sennit_signal_test", "of another rank", kRunning, kArg,
+        {"sennit_signal_test", "a signal of another rank", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_test(kNoSignals[3], &it.flag); }},
         {"sennit_signal_wait", "no signal", kRunning, kArg,
          [](Fixture &) { return sennit_signal_wait(kNoSignals[0], SENNIT_FOREVER); }},
@@ -119,7 +119,7 @@ const std::vector<Row> wrong_signals =
          [](Fixture &it) {
              return sennit_waitset_wait_some(it.signal_set, 0, 1, &it.fired, nullptr);
          }},
-        {"sennit_waitset_wait_some", "room for none", kRunning, kArg,
+        {"sennit_waitset_wait_some", "room for 0 signals", kRunning, kArg,
          [](Fixture &it) {
              return sennit_waitset_wait_some(it.signal_set, 0, 0, &it.fired, &it.size);
          }},
@@ -369,7 +369,7 @@ const std::vector<Row> wrong_signals =
          [](Fixture
                 &
                     it) { return sennit_queue_create(8, 8, UINT_MAX, &it.queue, &it.queue_address); }},
-        {"sennit_queue_create", "more than memory holds", kRunning, SENNIT_ERR_NOMEM,
+        {"sennit_queue_create", "more bytes than memory has", kRunning, SENNIT_ERR_NOMEM,
          [](Fixture &it) {
              return sennit_queue_create(1u << 20, 1u << 30, 65536, &it.queue, &it.queue_address);
          }},
@@ -377,7 +377,7 @@ const std::vector<Row> wrong_signals =
          [](Fixture &) { return sennit_queue_destroy(SENNIT_QUEUE_NULL); }},
         {"sennit_queue_attach", "null", kRunning, kArg,
          [](Fixture &) { return sennit_queue_attach({memory.segment}, nullptr); }},
-        {"sennit_queue_attach", "too small for one", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_queue_attach", "memory too small for a queue", kRunning, SENNIT_ERR_RANGE,
          [](Fixture &it) { return sennit_queue_attach({memory.segment}, &it.producer); }},
         {"sennit_queue_attach", "a freed address", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) { return sennit_queue_attach({memory.freed_local}, &it.producer); }},

@@ -2,8 +2,8 @@
 //
 // A row of the table names the function, the state of the process, the call and the expected
 // status. The call gets a Fixture whose outputs are filled with a pattern; after an error the
-// pattern must be intact. The last test reads include/sennit and fails when a declared function has
-// no row.
+// pattern must be intact. One test reads include/sennit and fails when a declared function has no
+// row.
 #include "arguments_table.hpp"
 
 #include <gtest/gtest.h>
@@ -208,7 +208,7 @@ const Bears kBears[] = {
          EXPECT_EQ(sennit_block_is_null(nullptr), 1);
      }},
     {"sennit_gptr_is_null", [] { EXPECT_EQ(sennit_gptr_is_null(SENNIT_GPTR_NULL), 1); }},
-    // It only stores its arguments: a call that gets the reduction refuses bad ones.
+    // Only stores its arguments: the call that gets the reduction refuses bad ones.
     {"sennit_reduction_of",
      [] {
          const sennit_reduction made = sennit_reduction_of(SIZE_MAX, static_cast<sennit_type>(-1),
@@ -326,8 +326,8 @@ TEST(arguments, functions_that_cannot_fail_work_at_any_time) {
     }
 }
 
-// Broken by a new function without rows of bad arguments. If it takes arguments, a row for STATE
-// without a rank is not enough.
+// Broken by a new function without rows of bad arguments. A function with arguments also needs rows
+// other than STATE without a rank.
 TEST(arguments, every_declared_function_has_its_rows) {
     const std::set<std::string> wrong = functions_of(kWrong);
     const std::set<std::string> without_rank = functions_of(kWithoutRank);
@@ -336,7 +336,7 @@ TEST(arguments, every_declared_function_has_its_rows) {
         bears.insert(one.function);
     int found = 0;
     for (const auto &entry : std::filesystem::directory_iterator(SENNIT_INCLUDE_FOLDER)) {
-        // The user's MPI compiles this header, and the tests of MPI call it.
+        // A user's MPI compiles these headers, and the tests of MPI call their functions.
         if (entry.path().filename().string().rfind("sennit_mpi", 0) == 0) continue;
         if (entry.path().filename() == "sennit_zcom.h") continue;
         // UNR's functions: tests/unr/ and tests/conformance/unr_test.cpp test them.

@@ -302,7 +302,7 @@ def wrong_arguments_are_refused():
 
 
 def cluster_tool():
-    """Skips the test if this system allows no hosts."""
+    """Skips the test if this system does not allow simulated hosts."""
     tool = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "cluster")
     refused = subprocess.run([tool, "check"], capture_output=True, text=True, check=False)
     if refused.returncode != 0:
@@ -315,7 +315,7 @@ COLLECTIVE_CALLS = ("broadcast", "allreduce", "alltoall")
 
 
 def between_hosts(*names):
-    """Broken by values of shared memory reported as values of a network."""
+    """Broken by values of shared memory that are reported as values of a network."""
     tool = cluster_tool()
     own = {"put": ["sennit-put"], "get": ["sennit-get"], "rate": ["sennit-put-nbi", "sennit-put-nb"],
            "barrier": ["sennit-barrier"], "fetch-add": ["sennit-fetch-add"], "compare-swap": ["sennit-compare-swap"],

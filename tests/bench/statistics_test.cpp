@@ -36,7 +36,7 @@ Record a_time(const char *subject, std::uint64_t bytes, double median) {
     return record;
 }
 
-// Would break: an interval of the mean, or one that excludes the median.
+// Broken by an interval of the mean, or one that excludes the median.
 TEST(Statistics, the_interval_of_a_median_holds_it_and_narrows) {
     std::vector<double> few;
     std::vector<double> many;

@@ -4,8 +4,8 @@ ctest.
 
     tests/ci/ci_test.py PROJECT CASE
 
-Would break: a limit that passes in silence, a failed test hidden by the limit, a cut run reported as a failed one, or processes
-that outlive the run.
+Broken by a limit that is reached in silence, a failed test that the limit hides, a cut run that is reported as a failed one, or
+processes that outlive the run.
 """
 import os
 import shutil
@@ -108,8 +108,8 @@ def skipped_tests_of_several_hosts_fail_the_run_unless_allowed(project):
 
 
 def run_tests(project, *words, bad="", **environment):
-    """Returns the exit code, the lines, and (word, preset or arguments, start, end) of each build and each ctest. The build of
-    preset `bad` fails. Programs in `folder` take precedence over the system's."""
+    """Returns the exit code, the lines, and for each build and ctest: [program, first argument, all arguments, start, end]. The
+    build of preset `bad` fails. Programs in `folder` take precedence over the system's."""
     others = environment.pop("folder", "")
     note = 'echo "$0;$1;$*;$start;$(date +%s.%N)" >> "$LOG"'
     with tempfile.TemporaryDirectory() as folder:
@@ -139,7 +139,7 @@ def the_next_tree_is_built_while_tests_run_and_a_bad_one_fails_the_run(project):
 
 
 def a_cut_ctest_fails_the_run(project):
-    """Would break: tests that do not run, without a failure."""
+    """Broken by tests that do not run and are not reported."""
     code, lines, _ = run_tests(project, "quick", CUT="1")
     expect(code == 1 and lines[-1] == "1 passed, 1 failed" and says(lines, "ended before all tests had run"), lines)
 

@@ -1,4 +1,4 @@
-// The number of other members' words that a barrier of a large team touches. One thread takes the
+// Counts the words of other members that a barrier of a large team touches. One thread takes the
 // steps of all ranks in turn, protects the words of all other members, and counts the faults.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
@@ -44,7 +44,7 @@ constexpr std::uint32_t kSlot = 3;  // its words share no page with the doorbell
 constexpr std::size_t kControlBytes =
     offsetof(ControlBlock, first_teams) + sizeof(TeamSync) * kSlot;
 
-// Ranks of one node; `numas` is the NUMA node of each. One thread takes the steps of all ranks.
+// Ranks of one node; `numas` has the NUMA node of each. One thread takes the steps of all ranks.
 class MadeUpTeam {
   public:
     explicit MadeUpTeam(const std::vector<int> &numas) : numas_(numas) {

@@ -13,8 +13,8 @@ namespace {
 
 using namespace sennit::coll;
 
-// Would break: a reason written over the payload of a tiny post; the member would take it for the
-// data of a broadcast that returned SENNIT_OK at its root.
+// Broken by a reason that is written over the payload of a tiny post: the member would take the
+// reason for the data of a broadcast that returned SENNIT_OK at its root.
 TEST(Posts, a_rank_that_gives_up_keeps_the_payload_of_its_posts) {
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
     char word[8] = "";

@@ -1,5 +1,5 @@
-// Synchronisations of frees, team calls, allocations, regions and large barriers: after a timeout a
-// repeated call continues. And a barrier that meets a finalize.
+// The synchronisations in frees, team calls, allocations, exchanges of regions and large barriers:
+// after a timeout, the same call continues. Also a barrier that meets a finalize.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
@@ -23,9 +23,9 @@ TEST(synchronisation, a_timed_out_free_goes_on_when_called_again) {
         sennit_gptr gptr = SENNIT_GPTR_NULL;
         job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
         if (rank == 0) {
-            if (sennit_free(gptr) != SENNIT_ERR_TIMEOUT) job.note("the free has no limit");
+            if (sennit_free(gptr) != SENNIT_ERR_TIMEOUT) job.note("the free has not timed out");
             if (sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
-                job.note("a barrier is let into the middle of a free");
+                job.note("a barrier is accepted during a free");
         }
         if (rank == 0) may_come = true;
         while (!may_come)
@@ -35,7 +35,7 @@ TEST(synchronisation, a_timed_out_free_goes_on_when_called_again) {
             status = sennit_free(gptr);
         job.expect(status, "sennit_free");
         job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
-        if (sennit_free(gptr) != SENNIT_ERR_NOT_REGISTERED) job.note("it was not freed");
+        if (sennit_free(gptr) != SENNIT_ERR_NOT_REGISTERED) job.note("the memory was not freed");
     });
     (void)unsetenv("SENNIT_TIMEOUT");
     EXPECT_EQ(job.fault, "");
@@ -54,14 +54,14 @@ TEST(synchronisation, a_timed_out_destruction_goes_on_when_called_again) {
         while (timed_out < rank)
             std::this_thread::yield();
         if (sennit_team_destroy(team) != SENNIT_ERR_TIMEOUT)
-            job.note("a synchronisation has no limit");
+            job.note("a synchronisation has not timed out");
         if (sennit_barrier(team, 0) != SENNIT_ERR_STATE)
-            job.note("a barrier is let into the middle of a destruction");
+            job.note("a barrier is accepted during a destruction");
         ++timed_out;
         while (timed_out < 2)
             std::this_thread::yield();
         job.expect(sennit_team_destroy(team), "sennit_team_destroy");
-        if (sennit_team_destroy(team) != SENNIT_ERR_ARG) job.note("it was not destroyed");
+        if (sennit_team_destroy(team) != SENNIT_ERR_ARG) job.note("the team was not destroyed");
         job.expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "the slot again");
         job.expect(sennit_barrier(team, kLong), "sennit_barrier");
         job.expect(sennit_team_destroy(team), "sennit_team_destroy");
@@ -96,10 +96,10 @@ TEST(synchronisation, a_creation_with_a_timed_out_vote_goes_on_when_called_again
             // Rank 0 has proposed and cannot take a slot.
             const team::RegistryLock lock(*first);
             if (sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team) != SENNIT_ERR_TIMEOUT)
-                job.note("the vote has no limit");
+                job.note("the vote has not timed out");
             if (sennit_team_split(SENNIT_TEAM_WORLD, 1, 0, &team) != SENNIT_ERR_STATE ||
                 sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
-                job.note("another call is let into the middle of a creation");
+                job.note("another call is accepted during a creation");
         }
         job.expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "sennit_team_split");
         job.expect(sennit_barrier(team, kLong), "sennit_barrier");
@@ -121,23 +121,23 @@ TEST(synchronisation, a_timed_out_allocation_names_the_late_rank_and_leaves_noth
             std::this_thread::yield();
         if (rank != 2) {
             if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_TIMEOUT)
-                job.note("the allocation has no limit");
+                job.note("the allocation has not timed out");
             if (rank == 0 && sennit_last_error()->peer != 2) job.note(sennit_last_error()->text);
             if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_STATE)
-                job.note("another synchronisation is let into that of the allocation");
+                job.note("a second allocation is accepted during the first");
             ++timed_out;
-            // The late rank waits for the second one, a collective call.
+            // The second barrier meets the late rank's vote, which is another collective call.
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "the rest of the synchronisation");
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
         } else if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_ARG) {
-            job.note("the late rank is not told");
+            job.note("the late rank gets no error");
         }
         job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
         const std::uint64_t word = static_cast<std::uint64_t>(rank) + 5;
         job.expect(sennit_put(sennit_gptr_at(gptr, (rank + 1) % 3), &word, 8), "sennit_put");
         job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
         if (*static_cast<std::uint64_t *>(sennit_ptr(gptr)) != (word - 5 + 2) % 3 + 5)
-            job.note("the memory is another one");
+            job.note("the ranks have different memory");
         job.expect(sennit_free(gptr), "sennit_free");
     });
     (void)unsetenv("SENNIT_TIMEOUT");
@@ -162,10 +162,10 @@ TEST(synchronisation, an_allocation_with_a_timed_out_vote_completes_when_called_
             const ColdLock lock(*first);
             if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_TIMEOUT ||
                 sennit_last_error()->peer != 0)
-                job.note("the vote has no limit, or does not name the late rank");
+                job.note("the vote has not timed out, or does not name the late rank");
             if (sennit_alloc(SENNIT_TEAM_WORLD, 128, 0, 0, &gptr) != SENNIT_ERR_STATE ||
                 sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
-                job.note("another call is let into the middle of an allocation");
+                job.note("another call is accepted during an allocation");
         }
         job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
         segments[rank] = gptr.segment;
@@ -200,11 +200,11 @@ TEST(synchronisation, an_exchange_of_regions_with_a_timed_out_vote_goes_on_when_
             // Rank 0 has given its region and cannot attach rank 1's.
             const ColdLock lock(*first);
             if (sennit_region_attach(SENNIT_TEAM_WORLD, mine, all) != SENNIT_ERR_TIMEOUT)
-                job.note("the vote has no limit");
+                job.note("the vote has not timed out");
             if (sennit_region_attach(SENNIT_TEAM_WORLD, SENNIT_REGION_NULL, all) !=
                     SENNIT_ERR_STATE ||
                 sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
-                job.note("another call is let into the middle of an exchange");
+                job.note("another call is accepted during an exchange");
         }
         job.expect(sennit_region_attach(SENNIT_TEAM_WORLD, mine, all), "sennit_region_attach");
         const std::uint64_t word = 5 + static_cast<std::uint64_t>(rank);
@@ -218,7 +218,7 @@ TEST(synchronisation, an_exchange_of_regions_with_a_timed_out_vote_goes_on_when_
 }
 
 // Broken by a barrier in clusters that counts a rank twice after a timeout, does not name the late
-// rank, or lets a rank pass that does not see the stores of all before it.
+// rank, or lets a rank leave before it sees the stores that all made before it.
 TEST(synchronisation, a_timed_out_barrier_of_many_ranks_names_the_late_one_and_goes_on) {
     constexpr int kRanks = 20;
     Job job(kRanks, "self,inproc");
@@ -228,7 +228,7 @@ TEST(synchronisation, a_timed_out_barrier_of_many_ranks_names_the_late_one_and_g
         const bool is_late = rank == kRanks - 1;
         if (!is_late) {
             if (sennit_barrier(SENNIT_TEAM_WORLD, 1'000'000) != SENNIT_ERR_TIMEOUT)
-                job.note("the barrier has no limit");
+                job.note("the barrier has not timed out");
             ++timed_out;
         }
         // When all other ranks have timed out, they have all arrived.
@@ -246,7 +246,7 @@ TEST(synchronisation, a_timed_out_barrier_of_many_ranks_names_the_late_one_and_g
             words[rank] = round;
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
             for (const std::uint64_t word : words)
-                if (word != round) job.note("a barrier has let a rank pass early");
+                if (word != round) job.note("a rank has left a barrier early");
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
         }
     });

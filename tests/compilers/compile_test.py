@@ -3,10 +3,10 @@
 
     compile_test.py CMAKE SOURCES WORK [--suite SUITE] COMPILER...
 
-Checks syntax and types only (-fsyntax-only), in a third of the time: finds a missing include, an unknown attribute and most
-warnings. With --suite the compilers come from another Debian release, in a root folder under WORK that debootstrap creates; this
-needs root and a mirror. Exits with 77 if a compiler is not available.
-Without it: users find a source that includes too little, or code that a newer compiler warns about.
+Checks only syntax and types (-fsyntax-only), in a third of a build's time: this finds a missing include, an unknown attribute and
+most warnings. With --suite the compilers come from another Debian release, in a root folder under WORK that debootstrap creates;
+this needs root and a mirror. Exits with 77 if a compiler is not available. Without this test, users would find a source that
+includes too little, or code that a newer compiler warns about.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 // Each call of sennit_mpi_plan.h compared with the call of MPI that has the same arguments, and the
-// errors of wrong calls. Would break: edges of a grid paired only by rank, a run that writes to a
-// buffer between wait and start, and a wait without end for a partner.
+// errors of wrong calls. Broken by edges of a grid that are paired only by rank, a run that writes
+// to a buffer between wait and start, and an endless wait for a partner.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_plan.h>
@@ -18,7 +18,7 @@
 
 namespace {
 
-// Counts and places of an all-to-all: the elements that rank `from` sends to rank `to`.
+// The number of elements that rank `from` sends to rank `to` in an all-to-all.
 int count_of(int from, int to) {
     return (3 * from + 5 * to) % 4;
 }
@@ -50,7 +50,7 @@ void all_to_all() {
     plan.commit();
     for (int run = 0; run < 3; ++run) {
         plan.run();
-        need(by_mpi == by_plan && equal_mpi == equal_plan, "an all-to-all brings other numbers");
+        need(by_mpi == by_plan && equal_mpi == equal_plan, "an all-to-all differs from MPI's");
     }
 }
 
@@ -64,9 +64,9 @@ void join(MPI_Comm all, MPI_Comm *comm) {
     MPI_Comm_free(&half);
 }
 
-// The calls for several partners between the two groups of an intercommunicator, which have
-// different sizes with 3 ranks. Would break: a call that uses the size of its own group, and
-// duplicates that only one group uses.
+// The calls for several partners, between the two groups of an intercommunicator; with 3 ranks the
+// groups differ in size. Broken by a call that uses the size of its own group, and by duplicates
+// that only one group uses.
 void across() {
     MPI_Comm comm = MPI_COMM_NULL;
     int self = 0, others = 0;
@@ -91,7 +91,7 @@ void across() {
                   receives.data(), places.data(), MPI_INT, comm);
     MPI_Sendrecv(out.data(), 4, MPI_INT, sent_to, 1, by_mpi[2].data(), 4, MPI_INT, sent_to, 1, comm,
                  MPI_STATUS_IGNORE);
-    // The second plan uses the duplicates of the first one.
+    // The second plan reuses the duplicates that the first one made of the communicator.
     for (int again = 0; again < 2; ++again) {
         const Plan plan(comm);
         for (std::vector<int> &values : by_plan)
@@ -113,7 +113,7 @@ void across() {
         plan.commit();
         plan.run();
         for (int i = 0; i < 3; ++i)
-            need(by_mpi[i] == by_plan[i], "the other group brings other numbers");
+            need(by_mpi[i] == by_plan[i], "the other group's numbers differ from MPI's");
     }
     MPI_Comm_free(&comm);
 }
@@ -140,7 +140,7 @@ void neighbors(bool is_ring) {
         plan.commit();
         plan.run();
     }
-    need(by_mpi == by_plan, "neighbours bring other numbers");
+    need(by_mpi == by_plan, "the neighbours' numbers differ from MPI's");
     MPI_Comm_free(&grid);
 }
 
@@ -164,11 +164,11 @@ void graph() {
         plan.commit();
         plan.run();
     }
-    need(by_mpi == by_plan, "a graph brings other numbers");
+    need(by_mpi == by_plan, "the numbers in a graph differ from MPI's");
     MPI_Comm_free(&comm);
 }
 
-// MPI's older kind of graph: a ring, where two ranks have one edge.
+// A ring in MPI's older kind of graph; with 2 ranks each rank has one edge.
 void ring_of_a_graph() {
     MPI_Comm comm = MPI_COMM_NULL;
     std::vector<int> ends, edges;
@@ -193,7 +193,7 @@ void ring_of_a_graph() {
         plan.commit();
         plan.run();
     }
-    need(by_mpi == by_plan, "a ring brings other numbers");
+    need(by_mpi == by_plan, "the numbers in a ring differ from MPI's");
     MPI_Comm_free(&comm);
 }
 
@@ -226,13 +226,13 @@ void line() {
             const std::vector<int> wanted = lower == MPI_PROC_NULL
                                                 ? std::vector<int>(5, -1)
                                                 : numbers(5, 10 * lower + 1000 * run);
-            need(in == wanted, "a line brings other numbers");
+            need(in == wanted, "wrong numbers in a line");
         }
     }
     MPI_Comm_free(&turned);
 }
 
-// No rank writes to the buffer of one that has not started. Also the caller's requests and signals.
+// A rank's buffer is not written before its start. Also the caller's requests and signals.
 void waits_for_the_start() {
     const int other = (rank + 1) % size;
     const int before = (rank + size - 1) % size;
@@ -257,10 +257,10 @@ void waits_for_the_start() {
             if (rank == 0) { /* late: the others have started */
                 const double end = sennit_wtime() + 2e-3;
                 while (sennit_wtime() < end)
-                    need(in == (run == 0 ? -1 : 100 * (run - 1) + before), "it was written to");
+                    need(in == (run == 0 ? -1 : 100 * (run - 1) + before), "written too early");
             }
             plan.run();
-            need(in == 100 * run + before, "another number");
+            need(in == 100 * run + before, "a wrong number");
             ok(sennit_signal_wait(sent, kTimeNs));
             ok(sennit_signal_reset(sent));
         }
@@ -309,7 +309,7 @@ void a_wait_that_was_too_short_goes_on() {
                     rank == 0 ? "sennit_plan_isend to rank 1" : "sennit_plan_irecv from rank 0");
         if (rank != late) MPI_Barrier(kWorld);
         ok(sennit_message_plan_wait(plan.get(), kTimeNs));
-        need(rank != 1 || in == 7, "another number");
+        need(rank != 1 || in == 7, "a wrong number");
         in = 0;
     }
 }
@@ -347,10 +347,10 @@ void pairs() {
     MPI_Type_free(&both);
     plan.commit();
     plan.run();
-    need(in.value == 1.5 && in.place == 3, "a pair comes apart");
+    need(in.value == 1.5 && in.place == 3, "the pair has wrong values");
 }
 
-// Each rank is a job of its own, or none. Would break: an error on one rank for which others wait.
+// Each rank is its own job, or has none. Broken by an error on one rank for which others wait.
 void more_ranks_than_the_job() {
     sennit_message_plan *plan = nullptr;
     ok(sennit_init_mpi(MPI_COMM_SELF, nullptr));
@@ -368,8 +368,8 @@ void more_ranks_than_the_job() {
     if (rank != 0) ok(sennit_finalize());
 }
 
-// Ranks 0 and 1 are a job, and ranks 2 and 3 are another. Would break: a check of sizes only, with
-// which a plan of ranks 0 and 2 waits for ever or moves data of other ranks.
+// Ranks 0 and 1 are a job, and ranks 2 and 3 are another. Broken by a check of sizes only: a plan
+// of ranks 0 and 2 would wait for ever or move data of other ranks.
 void ranks_of_two_jobs() {
     MPI_Comm job = MPI_COMM_NULL;
     MPI_Comm mixed = MPI_COMM_NULL;
@@ -383,7 +383,7 @@ void ranks_of_two_jobs() {
     ok(sennit_init_mpi(job, nullptr));
     if (size >= 3 && mixed != MPI_COMM_NULL)
         refused(sennit_message_plan_create(mixed, &plan), SENNIT_ERR_ARG, "is no rank of this job");
-    if (size == 4) { /* each group of the intercommunicator is a rank of its own job */
+    if (size == 4) { /* each group of the intercommunicator has one rank, of its own job */
         MPI_Comm inter = MPI_COMM_NULL;
         join(mixed, &inter);
         refused(sennit_message_plan_create(inter, &plan), SENNIT_ERR_ARG, "is no rank of this job");
@@ -417,7 +417,7 @@ void a_receive_without_a_send_is_named() {
          "another call is named");
     int is_over = 1;
     ok(sennit_message_plan_test(plan, &is_over));
-    need(!is_over, "it is over without its message");
+    need(!is_over, "the run has ended without its message");
     MPI_Barrier(kWorld);
     refused(sennit_message_plan_destroy(plan), SENNIT_ERR_STATE, "a run was not waited for");
 }
@@ -436,7 +436,7 @@ void the_wrong_message_of_several_is_named() {
         "sennit_plan_alltoallv to rank 1 of the communicator, tag 0: a count below 0");
 }
 
-// A receive of two arrays with unmapped memory between them. Would break: an error that calls the
+// A receive of two arrays with unmapped memory between them. Broken by an error that calls the
 // arrays' own memory unmapped. The same datatype can be sent.
 void an_error_names_the_memory_between_two_arrays() {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -495,7 +495,7 @@ void mistakes() {
         refused(sennit_plan_alltoall(plan.get(), MPI_IN_PLACE, 1, MPI_DOUBLE, memory, 1, MPI_DOUBLE,
                                      kWorld, kNone, kNone),
                 SENNIT_ERR_ARG, "MPI_IN_PLACE");
-        need(std::strstr(sennit_last_error()->text, "communicator") == nullptr, "one reason alone");
+        need(std::strstr(sennit_last_error()->text, "communicator") == nullptr, "two reasons");
         auto *const unmapped = reinterpret_cast<void *>(8 * 4096);
         refused(
             sennit_plan_irecv(plan.get(), unmapped, 1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),

@@ -1,5 +1,5 @@
-// A commit whose partner never makes the matching call, and a run whose sender starts late. Would
-// break: a silent wait, or a warning at each poll.
+// A commit whose partner never makes the matching call, and a run whose sender starts late. Broken
+// by a silent wait, or a warning at each poll.
 #include <unistd.h>
 
 #include "rank.hpp"
@@ -49,8 +49,8 @@ void wait_for_late_run() {
         "sennit: rank 0: warning: sennit_message_plan_wait has waited 10 s for the message of "
         "sennit_plan_irecv from rank 1 of the communicator, tag 7: its sender has not started the "
         "run, or makes no such send\n";
-    need(text == (rank == 0 ? warning : ""), "another warning: " + text);
-    need(value == 1, "another value");
+    need(text == (rank == 0 ? warning : ""), "a wrong warning: " + text);
+    need(value == 1, "a wrong value");
 }
 
 }  // namespace
@@ -70,11 +70,11 @@ int main(int argc, char **argv) {
             const Stderr log;
             const sennit_status status = sennit_message_plan_commit(alone.get(), 11'000'000'000);
             const std::string text = log.text();
-            need(status == SENNIT_ERR_TIMEOUT, "another status");
+            need(status == SENNIT_ERR_TIMEOUT, "a wrong status");
             const std::size_t at = text.find(begin);
             need(at != std::string::npos, "no warning: " + text);
-            need(text.find(end, at) != std::string::npos, "it lacks the message: " + text);
-            need(text.find(begin, at + 1) == std::string::npos, "again: " + text);
+            need(text.find(end, at) != std::string::npos, "the warning lacks the message: " + text);
+            need(text.find(begin, at + 1) == std::string::npos, "a second warning: " + text);
         }
     }
     wait_for_late_run();

@@ -1,8 +1,8 @@
 // Random messages with random datatypes, different on both sides, sent by MPI and by a plan with
 // the same arguments: afterwards all ranks have the same memory, byte by byte. Each rank makes its
 // calls in its own order. One seed in three reverses the ranks, and one sends between even and odd
-// ranks by an intercommunicator. Would break: a combiner that is read wrongly, runs in another
-// order than the type map's, a message that goes to the receive of another, a rank of a
+// ranks by an intercommunicator. Broken by a combiner that is read wrongly, runs of bytes in
+// another order than in the type map, a message that goes to another receive, a rank of a
 // communicator used as one of the world, and writes to the bytes between runs.
 //
 // Arguments: the number of seeds; before it "nodes" for ranks on two simulated nodes.
@@ -63,7 +63,7 @@ class Type {
 // covers all touched bytes.
 Type make(Random &random, MPI_Datatype kind, int elements, int depth);
 
-// The number of `elements` in one element of the inner type.
+// A random divisor of `elements`: the number of them in one element of the inner type.
 int part_of(Random &random, int elements) {
     std::vector<int> parts;
     for (int part = 1; part <= elements; ++part)
@@ -277,7 +277,7 @@ struct Segment {
     int elements;
 };
 
-// All segments, one after the other or in another order of places.
+// One datatype of all segments, in their order in memory or in another one.
 Type make_all(Random &random, const std::vector<Segment> &segments) {
     std::vector<Type> inner;
     std::vector<int> ones;
@@ -337,7 +337,7 @@ struct Buffer {
 };
 
 // The communicator of a seed. Messages name ranks by `rank`; in an intercommunicator the even and
-// the odd ones are the two groups.
+// the odd ranks are the two groups.
 struct Ranks {
     MPI_Comm comm;
     int rank, size;
@@ -404,8 +404,8 @@ struct Sides {
     sennit_message_plan *plan = nullptr;
 };
 
-// Open MPI 4.1 misplaces some bytes of a message to itself, where it cuts a message of about 1 KiB
-// within an element. Pack and unpack place them correctly.
+// Open MPI 4.1 misplaces some bytes of a rank's message to itself, where it cuts a message of about
+// 1 KiB within an element. Pack and unpack place them correctly.
 bool is_by_pack(const Message &message) {
     return message.from == message.to && is_mpi("Open MPI");
 }
@@ -561,7 +561,7 @@ int main(int argc, char **argv) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const int differences = run_seed(seed, all[seed % 3]);
         if (differences != 0)
-            std::printf("seed %llu: rank %d has other bytes than MPI\n",
+            std::printf("seed %llu: rank %d has other bytes than with MPI\n",
                         static_cast<unsigned long long>(seed), rank);
         failures += differences != 0;
     }

@@ -36,8 +36,8 @@ inline void ok(sennit_status status) {
 
 // Checks the status, and that the last error's text contains `word`.
 inline void refused(sennit_status status, sennit_status wanted, const char *word) {
-    need(status == wanted, std::string("another status for ") + word);
-    need(std::strstr(sennit_last_error()->text, word) != nullptr, std::string("it lacks ") + word);
+    need(status == wanted, std::string("a wrong status for ") + word);
+    need(std::strstr(sennit_last_error()->text, word) != nullptr, std::string("no text ") + word);
 }
 
 // Checks that the last error names this call.

@@ -1,6 +1,6 @@
 // Errors that need an artificial fault: a datatype of an unknown kind, and a block that cannot be
-// attached. This program replaces the functions that the headers call. Would break: an error that
-// does not name its message, or an unknown datatype that is read as a known one.
+// attached. This program replaces the functions that the headers call. Broken by an error that does
+// not name its message, or an unknown datatype that is read as a known one.
 #include "rank.hpp"
 
 extern "C" {
@@ -20,7 +20,7 @@ sennit_status sennit_block_attach(const sennit_block *, sennit_peer_block *) {
 
 namespace {
 
-// The call with the datatype refuses it, also inside another datatype.
+// Calls refuse the datatype, also inside another datatype.
 void an_unknown_datatype_is_refused() {
     double memory[8] = {};
     MPI_Datatype strange = MPI_DATATYPE_NULL;
@@ -45,7 +45,7 @@ void an_unknown_datatype_is_refused() {
     MPI_Type_free(&strange);
 }
 
-// The sender's commit reports it.
+// The sender's commit reports the block.
 void a_block_that_can_not_be_attached_is_named() {
     double memory[2] = {};
     const Plan plan(kWorld);

@@ -1,9 +1,9 @@
-// Rank 0 tests the exchange of all its calls before the other ranks have made theirs. Would break:
-// a commit that ends with a timeout, that records a message or receives a description again, or,
-// without the thread that serves other nodes, that makes no progress for the ranks that increment
-// rank 0's word.
+// Rank 0 commits with short timeouts before the other ranks have made their calls. Broken by a
+// commit that cannot go on after a timeout, by one that records a message or receives a description
+// twice, and, without the progress thread, by one that does not serve the ranks that increment rank
+// 0's word.
 //
-// Argument: "nodes" for ranks on two simulated nodes, without that thread.
+// Argument: "nodes" for ranks on two simulated nodes, without the progress thread.
 #include <algorithm>
 
 #include "nodes.h"
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int kRuns = 5000;  // MPI does not send such a long description at once
+constexpr int kRuns = 5000;  // too many for MPI to send the description at once
 
 struct Received {
     int in = -1;
@@ -27,14 +27,14 @@ struct Received {
     }
     void check() const {
         const int before = 10 * ((rank + size - 1) % size);
-        need(in == before, "another number");
-        need(same == different, "all with counts bring others");
+        need(in == before, "a wrong number");
+        need(same == different, "alltoallv differs from alltoall");
         for (int i = 0; i < size; ++i)
-            need(same[static_cast<std::size_t>(i)] == 10 * i + rank, "another one of all");
-        need(around[0] == before + 1 && around[1] == 10 * ((rank + 1) % size), "another neighbour");
+            need(same[static_cast<std::size_t>(i)] == 10 * i + rank, "a wrong number in alltoall");
+        need(around[0] == before + 1 && around[1] == 10 * ((rank + 1) % size), "a wrong neighbour");
         for (std::size_t i = 0; i < kRuns; ++i)
             need(late[2 * i] == before + static_cast<int>(i) && late[2 * i + 1] == -1,
-                 "another column");
+                 "a wrong column");
     }
 };
 

@@ -1,6 +1,6 @@
 // Plans that run in turn, errors of strict plans when a receiver is not ready, and many plans on
-// one communicator. Would break: a twin with messages in the wrong memory, a put that waits
-// although the rule of pre-synchronisation holds, a plan that receives an earlier plan's data, and
+// one communicator. Broken by a twin with messages in the wrong memory, a put that waits although
+// the rule of pre-synchronisation holds, a plan that receives an earlier plan's data, and
 // duplicates of a communicator for each plan.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
@@ -17,7 +17,7 @@
 namespace {
 
 int duplicates = 0;         // made by this process
-bool has_few_tags = false;  // the MPI has as few tags as it may
+bool has_few_tags = false;  // MPI_TAG_UB is the least that MPI allows
 
 }  // namespace
 
@@ -70,8 +70,8 @@ void fill(int *field, int run) {
 void check_halo(const int *field, int run) {
     const int upper = (rank + 1) % size, lower = (rank + size - 1) % size;
     for (int row = 0; row < kRows; ++row) {
-        need(field[at(row, 0)] == value_of(lower, run, row, kColumns - 2), "the lower column");
-        need(field[at(row, kColumns - 1)] == value_of(upper, run, row, 1), "the upper column");
+        need(field[at(row, 0)] == value_of(lower, run, row, kColumns - 2), "lower column differs");
+        need(field[at(row, kColumns - 1)] == value_of(upper, run, row, 1), "upper column differs");
     }
 }
 
@@ -82,7 +82,7 @@ void dawdle(std::mt19937 &random) {
         continue;
 }
 
-// Each exchange says that the other buffer is free, so every receiver is ready.
+// Each rank opens the other plan before it starts one, so every receiver is ready.
 void two_buffers_in_turn_need_no_other_trip() {
     std::vector<int> fields(2 * kRows * kColumns);
     int *const halves[] = {fields.data(), fields.data() + kRows * kColumns};
@@ -97,7 +97,7 @@ void two_buffers_in_turn_need_no_other_trip() {
             SENNIT_ERR_ARG, "only a part of its memory");
     refused(sennit_message_plan_twin(plans[0], halves[0], nullptr, bytes, &plans[1]),
             SENNIT_ERR_ARG, "second is null");
-    need(std::strcmp(sennit_last_error()->operation, "sennit_message_plan_twin") == 0, "its name");
+    need(std::strcmp(sennit_last_error()->operation, "sennit_message_plan_twin") == 0, "bad name");
     ok(sennit_message_plan_twin(plans[0], halves[0], halves[1], bytes, &plans[1]));
     for (sennit_message_plan *const plan : plans) {
         ok(sennit_message_plan_be_strict(plan));
@@ -123,7 +123,8 @@ void two_buffers_in_turn_need_no_other_trip() {
         ok(sennit_message_plan_destroy(plan));
 }
 
-// Two halo exchanges into one buffer: the neighbour is not ready, and the error names it.
+// In every second run the receiver opens too late, as with two exchanges into one buffer: the error
+// names the message, which arrives all the same.
 void one_buffer_where_there_should_be_two_is_found() {
     std::vector<int> field(kRows * kColumns);
     int word = 0;
@@ -151,11 +152,11 @@ void one_buffer_where_there_should_be_two_is_found() {
             ok(status);
         }
         ok(sennit_message_plan_wait(plan.get(), kTimeNs));
-        need(field[0] == run, "the message is there all the same");
+        need(field[0] == run, "the message has not arrived");
     }
 }
 
-// A signal of the caller that was not reset after the previous message.
+// The receiver has not reset its own signal after the previous message.
 void a_message_too_early_for_a_signal_of_the_callers_is_named(bool is_one_node) {
     int number = 0;
     sennit_signal arrived;
@@ -175,12 +176,12 @@ void a_message_too_early_for_a_signal_of_the_callers_is_named(bool is_one_node) 
                     "sennit_plan_isend to rank 1 of the communicator, tag 4");
         MPI_Barrier(kWorld);
         if (rank == 1 && is_one_node)
-            need(sennit_signal_reset(arrived) == SENNIT_ERR_SIGNAL_OVERFLOW, "the owner hears too");
+            need(sennit_signal_reset(arrived) == SENNIT_ERR_SIGNAL_OVERFLOW, "no error from reset");
     }
     ok(sennit_signal_destroy(arrived));
 }
 
-// A signal of the sender that was not reset. Would break: an error that blames the receiver, or
+// The sender has not reset its own signal. Broken by an error that blames the receiver, or that
 // names a message without such a signal. The last rank sends to rank 0, or to itself if `is_self`.
 void a_signal_of_the_sender_that_was_not_reset_is_named(bool is_self) {
     int out[2] = {}, in[2] = {};
@@ -274,7 +275,7 @@ void mistakes_do_not_reach_the_next_plan() {
         MPI_Sendrecv_replace(&wrong, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, kWorld,
                              MPI_STATUS_IGNORE);
     {
-        const Plan plan(kWorld);  // a description of the plan before would complete its requests
+        const Plan plan(kWorld);  // an old description would complete its requests
         MPI_Request requests[2];
         ok(sennit_plan_irecv(plan.get(), &in, 1, MPI_INT, (rank + size - 1) % size, 5, kWorld,
                              kNone, &requests[0]));
@@ -283,7 +284,7 @@ void mistakes_do_not_reach_the_next_plan() {
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         plan.commit();
         plan.run();
-        need(in == 40 + (rank + size - 1) % size && wrong == 0, "another one's memory");
+        need(in == 40 + (rank + size - 1) % size && wrong == 0, "data at the wrong place");
     }
     for (int round = 0; round < 3; ++round) {
         {
@@ -293,7 +294,7 @@ void mistakes_do_not_reach_the_next_plan() {
                                     MPI_INT, (rank + size - 1) % size, 3, kWorld, kNone, kNone));
             plan.commit();
             plan.run();
-            need(in == 40 + (rank + size - 1) % size && wrong == 0, "another one's memory");
+            need(in == 40 + (rank + size - 1) % size && wrong == 0, "data at the wrong place");
         }
         const Plan alone(kWorld);
         if (rank == 0) {
@@ -304,9 +305,9 @@ void mistakes_do_not_reach_the_next_plan() {
     }
 }
 
-// Would break: a description of an earlier plan's receive that moves the following ones to the
-// wrong sends. `stale`: receives without a send. `has_request`: the program completes the second
-// send's exchange.
+// Broken by a description of an earlier plan's receive that moves the following ones to the wrong
+// sends. `stale`: receives without a send. `has_request`: the second send has a request, which the
+// program completes.
 void sends_of_a_tag_keep_their_receives(int stale, bool has_request) {
     int wrong[4] = {}, out[3] = {10, 20, 30}, in[3] = {};
     {
@@ -338,8 +339,8 @@ void sends_of_a_tag_keep_their_receives(int stale, bool has_request) {
         need(in[i] == out[i], "send " + std::to_string(i) + " reaches another receive");
 }
 
-// The communicator has no MPI_TAG_UB with Open MPI. Would break: a set of duplicates for each plan,
-// and a tag that MPI takes but a plan refuses.
+// In Open MPI the communicator has no MPI_TAG_UB. Broken by a set of duplicates for each plan, and
+// by a tag that MPI accepts but a plan refuses.
 void plans_of_a_split_communicator_share_its_duplicates(int tag) {
     int out = rank, in = -1;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -355,8 +356,8 @@ void plans_of_a_split_communicator_share_its_duplicates(int tag) {
     MPI_Comm_free(&comm);
 }
 
-// A plan that is given up before it has messages, as by a library that falls back to MPI. Would
-// break: a set of duplicates for each such plan.
+// A plan that is given up before it has messages, as in a library that falls back to MPI. Broken by
+// a set of duplicates for each such plan.
 void plans_without_messages_leave_their_duplicates() {
     int value = 0;
     duplicates = 0;
@@ -386,7 +387,7 @@ void communicators_may_end_first() {
     MPI_Comm_free(&comm);
     ok(sennit_message_plan_start(whole));
     ok(sennit_message_plan_wait(whole, kTimeNs));
-    need(in == (rank + size - 1) % size, "another number");
+    need(in == (rank + size - 1) % size, "a wrong number");
     MPI_Barrier(kWorld);
     ok(sennit_message_plan_destroy(whole));
     ok(sennit_message_plan_destroy(begun));

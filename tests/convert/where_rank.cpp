@@ -1,6 +1,6 @@
-// `sennit trace where` names the message that a message plan waits for, in commit and in a run. The
-// ranks' notes give it, since these calls are not part of the library. Rank 1 reads the trace of
-// rank 0 while rank 0 waits for it. Would break: "in no call", or only the signal.
+// `sennit trace where` names the message that a message plan waits for, in commit and in a run.
+// Ranks' notes name the message, since these calls are not part of the library. Rank 1 reads the
+// trace of rank 0 while rank 0 waits for it. Broken by "in no call", or by a signal alone.
 //     where_rank SENNIT FILE    FILE: the value of SENNIT_TRACE, with %r
 #include <cstdlib>
 
@@ -37,10 +37,10 @@ void expect_note(const std::string &wanted) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    need(argc == 3, "two words");
+    need(argc == 3, "two arguments are needed");
     const std::string file = argv[2];
     const std::size_t place = file.find("%r");
-    need(place != std::string::npos, "no %r");
+    need(place != std::string::npos, "FILE has no %r");
     ask = std::string(argv[1]) + " trace where " + file.substr(0, place) + "0" +
           file.substr(place + 2) + ".0.part 2>&1";
     (void)setenv("SENNIT_TRACE", argv[2], 1);
@@ -69,8 +69,8 @@ int main(int argc, char **argv) {
                 "tag 7: its sender has not started the run, or makes no such send");
         ok(sennit_message_plan_start(plan.get()));
         ok(sennit_message_plan_wait(plan.get(), SENNIT_FOREVER));
-        need(in == other, "another value");
-        if (rank == 1) need(answer().find("  in sennit_message") == std::string::npos, "it stays");
+        need(in == other, "a wrong value");
+        if (rank == 1) need(answer().find("  in sennit_message") == std::string::npos, "old note");
         MPI_Barrier(kWorld);
     }
     ok(sennit_finalize());

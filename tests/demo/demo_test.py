@@ -28,7 +28,7 @@ def run():
 
 
 def check_pingpong(text):
-    """Every size has the bare flag, Sennit and, in that MPI's job, the MPI, with numbers above 0."""
+    """Every size has Sennit's rows in each job and one row of each MPI; size 0 also has the bare flag. All numbers are above 0."""
     found = {}
     for row in filter(None, map(PINGPONG_ROW.match, text.splitlines())):
         size, subject, *numbers = row.groups()
@@ -49,7 +49,7 @@ def check_heat(text):
         ranks, name, computing, *_, both, ratio = row.groups()
         assert float(computing) > 0 and float(both) > 0 and float(ratio) > 0, row.group()
         assert name != "Sennit" or float(ratio) == 1, row.group()
-        assert (ranks, name) not in found, f"{row.group()} stands there twice"
+        assert (ranks, name) not in found, f"{row.group()} is there twice"
         found[ranks, name] = ratio
     wanted = {(ranks, name) for ranks in "24" for name in ["Sennit", *(TITLES[mpi] for mpi in MPIS)]}
     assert set(found) == wanted, f"{sorted(found)} instead of {sorted(wanted)}\n{text}"

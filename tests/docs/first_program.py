@@ -3,11 +3,10 @@
 
     tests/docs/first_program.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER [--page PAGE --source FILE]
 
-Between the comments `first program` and `end of first program` are a program, shell commands and the output. The program is
-in C, or in Fortran if --source ends with .f90.
-The commands run in a folder that looks like the project's (with links to the build); `make` is left out. A program in Fortran
-is built and run again with default integers of 8 bytes. Would break: a changed call, a removed option, a line of output that
-differs from the page, a literal without its kind.
+The page has a program, shell commands and the output between the comments `first program` and `end of first program`. The program
+is in C, or in Fortran if --source ends with .f90. The commands run in a folder that looks like the project's (with links to the
+build); `make` is left out. A program in Fortran is built and run again with default integers of 8 bytes. Broken by a changed call,
+a removed option, a line of output that differs from the page, a literal without its kind.
 """
 import argparse
 import os

@@ -9,8 +9,8 @@
 #define FIELD(type, field) \
     std::printf("field %s %zu %zu\n", #field, offsetof(type, field), sizeof(type::field))
 
-// Each has its own source file, because a protocol's structs are private to the file that
-// implements it, and that file is included whole.
+// Each function has its own source file: the structs of a protocol are private to the file that
+// implements the protocol, and that file is included whole.
 void print_collective_layouts();
 void print_exchange_layouts();
 void print_allocation_layouts();

@@ -4,10 +4,9 @@
     tests/docs/layouts_test.py PAGE PROGRAM
 
 PROGRAM prints the structs (layout.hpp). The page has, in a block of code, a line `Name: N bytes` for each, followed by rows that
-begin with offset, size and the field's name. Every struct and field must be present with its numbers and nothing else, and the
-rows must cover the struct without a gap: a row `zero` is an unused part. A line `Name: N bytes, M used` says that the rest of
-the struct is unused.
-Would break: a field that moves, grows, is added or removed without a change of the page.
+begin with offset, size and the field's name. The page must have every struct and field with its numbers, and no others; the rows
+must cover the struct without a gap: a row `zero` is an unused part. A line `Name: N bytes, M used` says that the rest of the struct
+is unused. Broken by a field that moves, grows, is added or removed without a change of the page.
 """
 import re
 import subprocess

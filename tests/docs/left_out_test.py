@@ -7,7 +7,7 @@ LEFT_OUT is CMake's list of the tests with NOT_UNDER: `name sanitizer...` in eac
 | patterns | under | because |: patterns in backticks with `*` for any text, and under: asan, tsan or both. Every test of
 LEFT_OUT must match a row with its sanitizers; with --all-parts, for a build without missing parts (such as an MPI), every
 pattern must match a test.
-Would break: a left-out test without a row, or a row whose tests run again.
+Broken by a left-out test without a row, or a row whose tests run again.
 """
 import fnmatch
 import re
@@ -40,9 +40,9 @@ def main():
         if not found:
             wrong.append(f"{name} is left out under {' and '.join(sorted(sanitizers))}, and no row says so")
         elif sanitizers not in found:
-            wrong.append(f"{name} is left out under {' and '.join(sorted(sanitizers))}, and its row says another")
+            wrong.append(f"{name} is left out under {' and '.join(sorted(sanitizers))}, and its row names others")
     if "--all-parts" in sys.argv:
-        wrong += [f"`{pattern}` is the name of no test that is left out"
+        wrong += [f"`{pattern}` matches no test that is left out"
                   for patterns, _ in rows for pattern in patterns if not any(meets(name, [pattern]) for name in tests)]
     print("\n".join(f"{page}: {text}" for text in wrong) or f"{len(tests)} tests are left out, as {len(rows)} rows say")
     return 1 if wrong or not tests else 0

@@ -3,7 +3,7 @@
 
     tests/docs/length_test.py PROJECT
 
-Would break: a section of the README that belongs to a page, a page that repeats its neighbour.
+Broken by a section of the README that belongs on a page of docs/, or by a page that repeats another.
 """
 import sys
 from pathlib import Path

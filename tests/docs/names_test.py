@@ -4,8 +4,8 @@ and functions named by the models exist.
 
     tests/docs/names_test.py PROJECT
 
-Reads every Markdown page except those of docs/design/decisions/, which describe experiments. Would break: a renamed function, a
-moved file, an announced page that does not exist.
+Reads every Markdown page except those of docs/design/decisions/, which describe experiments. Broken by a renamed function, a moved
+file, an announced page that does not exist.
 """
 import os
 import re
@@ -116,7 +116,7 @@ def main():
     wrong = [f"{page}: {what} does not exist" for page in sorted(pages) for what in wrong_in(page, names)]
     models = [name for name in names.files if name.endswith(".pml")]
     wrong += [f"{model}: {what} does not exist" for model in sorted(models) for what in wrong_in_model(model, names)]
-    print("\n".join(wrong) or f"{len(pages)} pages and {len(models)} models name what exists")
+    print("\n".join(wrong) or f"{len(pages)} pages and {len(models)} models name nothing that is missing")
     return 1 if wrong or not pages or not models else 0
 
 

@@ -5,7 +5,7 @@
 
 The block under "Folders" must name each folder of src/, src/transport/ and apps/, each public header and each subcommand of
 `sennit`, and no other folder; the layers and the table below it must be those of tools/tidy; "Pages" must link to each page of
-docs/design/. Would break: a new folder, command or page that the overview does not mention.
+docs/design/. Broken by a new folder, command or page that the overview does not mention.
 """
 import os
 import re

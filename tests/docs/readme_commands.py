@@ -6,7 +6,7 @@
 
 They run unchanged in a folder that looks like the project's. `mpirun` and `mpicc` are first those of one MPI, then those of the
 other; environment variables allow root and few processors for Open MPI. Each run of `first` must print the README's output,
-without the tags. Would break: a removed flag, a launcher that no longer starts ranks, a header that an MPI's compiler rejects, a
+without the tags. Broken by a removed flag, a launcher that no longer starts ranks, a header that an MPI's compiler rejects, a
 pkg-config file with wrong paths.
 """
 import os

@@ -3,9 +3,9 @@
 
     tests/docs/reference_test.py PROJECT NM LIBRARY
 
-Every function that LIBRARY exports must be in a header, with a comment or under the head of its header, and on its page; a
-function that is found and not exported must be inline. Would break: a declaration that the parser does not understand, a
-function without a header, a page that leaves out a function.
+Every function that LIBRARY exports must be in a header, with a whole signature, and on the page of that header; a function of a
+header that LIBRARY does not export must be inline. Broken by a declaration that the parser does not understand, a function without
+a header, a page that leaves out a function.
 """
 import os
 import re

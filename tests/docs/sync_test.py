@@ -3,10 +3,10 @@
 
     tests/docs/sync_test.py PROJECT
 
-The page's section "All SYNC names" has items "- `name`, `name`: what is ordered". Each SYNC name below src/ and include/ must be
-there once, each name of the list must occur in the sources, and the other side of a "pairs with" comment must exist. tools/tidy
-checks that each name has a release and an acquire.
-Would break: a new pair that is not on the page, a renamed function, an item whose pair was removed.
+The page's section "All SYNC names" has items "- `name`, `name`: what is ordered". Each SYNC name below src/ and include/ must be in
+that list once, each name of the list must occur in the sources, and the other side of a "pairs with" comment must exist. tools/tidy
+checks that each name has a release and an acquire. Broken by a new pair that is not on the page, a renamed function, an item whose
+pair was removed.
 """
 import importlib.machinery
 import importlib.util

@@ -5,8 +5,8 @@
 
 In the page `<!-- output: NAME -->` precedes a block of text: the output of `sennit run -n 4 NAME`, with lines in any order.
 Every step has one; with --fortran the steps in Fortran must print the same. The page's first commands build a step by hand and
-run it; the test runs them in a folder that looks like the project's, without `make`. Would break: a program with another output,
-a step without its output, an output without its step, a command that fails.
+run it; the test runs them in a folder that looks like the project's, without `make`. Broken by a program with another output, a
+step without its output, an output without its step, a command that fails.
 """
 import os
 import re

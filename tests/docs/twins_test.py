@@ -5,7 +5,7 @@
 
 The twin of examples/P.c is examples/fortran/P.f90. It makes the same calls of Sennit, except for those in the tables below,
 which give a reason. FILE lists the tests of a tree with Fortran and MPIs (CTestTestfile.cmake of examples/fortran): a test must
-run every twin. Would break: an example that is added or changed in only one language.
+run every twin. Broken by an example that is added or changed in only one language.
 """
 import argparse
 import os
@@ -19,11 +19,11 @@ ALONE = {
     "openshmem_ring.c": "OpenSHMEM 1.6 has no Fortran",
     "from_mpi/main.c": "the main program is the same, whatever its sides are written in",
     "halo_styles/main.c": "the main program is the same, whatever the styles are written in",
-    "from_mpi/mpi_side.c": "what the program was before it had Sennit",
+    "from_mpi/mpi_side.c": "the program before it used Sennit",
 }
 # Sources in Fortran without a twin.
 ALONE_IN_FORTRAN = {
-    "must.f90": "is must.h",
+    "must.f90": "stands for must.h",
     "hot_loop/field.f90": "is hot_loop/field.h",
     "halo_styles/plate.f90": "is halo_styles/plate.h",
     "halo_3d.f90": "is about allocatable arrays and sections",
@@ -32,13 +32,13 @@ ALONE_IN_FORTRAN = {
 }
 # Calls that a twin may lack.
 ONLY_C = {
-    "sennit_ptr": "sennit_pointer makes an array of the same place",
+    "sennit_ptr": "sennit_pointer makes an array at the same place",
     "sennit_last_error": "an error without stat ends a program with its text, and sennit_last_error_text is the text",
 }
 ONLY_FORTRAN = {
-    "sennit_pointer": "what sennit_ptr and a cast are",
-    "sennit_string": "makes a text of an array of characters, which in C is one",
-    "sennit_last_error_text": "what sennit_last_error()->text is",
+    "sennit_pointer": "stands for sennit_ptr and a cast",
+    "sennit_string": "makes a text from an array of characters, which is a text in C",
+    "sennit_last_error_text": "stands for sennit_last_error()->text",
     "sennit_channel_ends_of": "fills a structure, which C does by names of its members",
 }
 

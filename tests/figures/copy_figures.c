@@ -1,7 +1,7 @@
-/* The time of a get of a whole segment, by the offset of the destination in its page, beside
- * memcpy() between the same buffers: the figures of docs/design/copies.md. Run by `sennit run -n
- * 2`; rank 0 gets from rank 1 and prints. The argument is the number of rounds of each; the two
- * alternate. */
+/* The time of gets from 1 KiB to a whole segment, by the offset of the destination in its page,
+ * beside memcpy() between the same buffers: the figures of docs/design/copies.md. Run by `sennit
+ * run -n 2`; rank 0 gets from rank 1 and prints. The argument is the number of rounds; gets and
+ * memcpy() alternate. */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>

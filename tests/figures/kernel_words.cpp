@@ -1,8 +1,8 @@
 // Tests whether the kernel moves an aligned word whole when it copies between processes. One
-// process writes all bits and no bits in turn, and another one counts words that are neither; one
-// of the two goes through process_vm_writev or _readv. Prints one line for each size and way; the
-// argument is the seconds of each. The kernel promises nothing here: the figures hold for this
-// kernel only.
+// process writes words of all ones and of all zeros in turn, and another one counts words that are
+// neither; one of the two uses process_vm_writev or process_vm_readv. Prints one line for each size
+// and way; the argument is the seconds for each. The kernel promises nothing here: the figures hold
+// for this kernel only.
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>

@@ -467,7 +467,7 @@ class InstallTest(unittest.TestCase):
             self.assertTrue(os.path.exists(os.path.join(SOURCE_TREE, target)), target)
 
     def test_a_link_to_a_header_leads_to_its_page_in_an_installed_document(self):
-        """Broken by header comments that are installed without their pages, or that only their index leads to."""
+        """Broken by pages of headers that are not installed, or that only their index links to."""
         found = {(self.place(page, "."), link) for page, link in self.links() if "headers/" in link[1]}
         self.assertIn(("docs/manual", ("`sennit_ptr`", "headers/memory.md", "sennit_ptr")), found)
         self.assertIn(("docs", ("coll.h", "manual/headers/coll.md", "")), found)

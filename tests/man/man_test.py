@@ -41,7 +41,7 @@ def words_of(text):
 
 
 def lost(words, page):
-    """The first of `words` that does not follow in `page`; None if all do."""
+    """The first of `words` that `page` lacks after the words before it; None if it has all in this order."""
     position = 0
     for word in words:
         if word not in page[position:]:

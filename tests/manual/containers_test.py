@@ -43,7 +43,7 @@ class Job:
         self.must(self.code == 0, "0")
 
     def must_be_forbidden(self):
-        self.must(self.code == SKIPPED and FORBIDDEN in self.output, "that private memory cannot be reached")
+        self.must(self.code == SKIPPED and FORBIDDEN in self.output, "77 with: private memory cannot be reached")
 
 
 def both_with(sennit, inside, allocates, registers):
@@ -53,7 +53,7 @@ def both_with(sennit, inside, allocates, registers):
 
 
 def without_copies(sennit, inside, allocates, registers):
-    """The kernel does not copy: memory that can be moved to where peers map it works, other memory does not."""
+    """The kernel does not copy: only memory works that can be moved into a file which peers map."""
     both_with(sennit, inside, allocates, registers).must_work()
     Job(sennit, [], inside, registers, register="cma").must_be_forbidden()
 

@@ -21,7 +21,7 @@ def main():
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=40, check=False)
         if result.returncode != 128 + 9 or "rank 3" not in result.stderr or "signal 9" not in result.stderr:
             wrong.append(f"{options}: exit status {result.returncode}, stderr {result.stderr}")
-        # Without the option the other ranks are ended, and may not get that far.
+        # Without the option the launcher ends the other ranks, which may print less.
         if options and result.stdout != output:
             wrong.append(f"{options}: printed {result.stdout}")
     print("\n".join(wrong) or "one rank died, the others finished")

@@ -197,9 +197,9 @@ def a_terminal_gets_colours_and_the_time_left():
     shown = on_terminal(words, TERM="xterm-256color")
     assert re.search(r"pair 1 of 1, \d:\d\d of the budget left", shown), shown
     assert "\x1b[48;5;" in shown, "no colours"
-    assert "\x1b[48;5;" not in on_terminal(words, TERM="vt100"), "colours on a terminal without"
+    assert "\x1b[48;5;" not in on_terminal(words, TERM="vt100"), "colours on a terminal without colours"
     assert "\x1b[48;5;" not in on_terminal(words, TERM="xterm-256color", NO_COLOR="1"), "colours against NO_COLOR"
-    assert "left" not in run(*words).stderr, "progress where nobody looks"
+    assert "left" not in run(*words).stderr, "progress without a terminal"
 
 
 def xpmem_is_measured_if_it_is_there():

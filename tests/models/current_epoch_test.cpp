@@ -146,9 +146,9 @@ struct Search {
         for (const Sender &sender : state.senders)
             refused += sender.refused;
         if (landed + refused != kSenders * messages)
-            fault = "a message is neither counted nor told";
+            fault = "a message is neither counted nor refused";
         if (value(state, state.epoch) != events - state.landed[state.epoch])
-            fault = "a slot does not hold what has landed";
+            fault = "a slot differs from the landed messages";
     }
 
     std::string run() {

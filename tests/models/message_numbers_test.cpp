@@ -1,10 +1,10 @@
 // Searches all runs of messages whose events come in completion data, with the library's own
-// functions (signal/message_numbers.hpp) for both ends: one sender, one owner, one signal with one
-// event per epoch, messages in one or two parts, each by its own rail. A rail can fail under a part
-// before or after it has arrived; events that lie unread at the owner can be lost, read late, or
-// both; tasks overtake each other. If messages name no epoch, their sender does not check the
-// epoch: a message that finds the epoch complete is refused.
-// docs/design/decisions/0005-notified-puts-in-one-message.md has the rules.
+// functions (signal/message_numbers.hpp) for both ends. One sender, one owner, one signal with one
+// event per epoch; messages of one or two parts, each on its own rail. A rail can fail before or
+// after its part has arrived; unread events at the owner can be lost or read late; tasks overtake
+// each other. If messages name no epoch, their sender does not check the epoch: a message that
+// finds the epoch complete is refused. docs/design/decisions/0005-notified-puts-in-one-message.md
+// has the rules.
 //
 // Shown, for all orders: the owner is told once of each message, when all of its data is there; no
 // data lands in an epoch between the owner's notice of it and the next reset; a failed message adds
@@ -29,15 +29,15 @@ namespace {
 enum class Mistake : std::uint8_t {
     none,
     repeats_unasked,         // data is sent again without a question to the owner
-    takes_closed,            // the owner takes events of a message after its answer about it
-    ends_undelivered,        // the task goes before all data has arrived
-    adds_whole,              // the task adds the whole message instead of the missing part
+    takes_closed,            // the owner takes events of a message after its answer to the question
+    ends_undelivered,        // the end task is sent before all data has arrived
+    adds_whole,              // the end task adds the whole message instead of the missing part
     ignores_numbers,         // an event counts for whichever message uses the place
-    reuses_at_once,          // a place is reused as soon as the task is sent
-    forgets_failed,          // no task reports a failed message
+    reuses_at_once,          // a place is reused as soon as the end task is sent
+    forgets_failed,          // no end task reports a failed message
     one_number_for_a_place,  // a place always has the same number
-    forgets_refused,         // after an event that finds no room, the task still adds the message
-    reads_after_reset        // a reset leaves events that have already come unread
+    forgets_refused,         // the end task adds a message whose event found no room
+    reads_after_reset        // a reset does not first read the events that have come
 };
 
 constexpr unsigned kNumberBits = 2;  // one place with four numbers
@@ -49,7 +49,7 @@ enum class PartState : std::uint8_t {
     none,
     out,     // with the transport
     landed,  // data and event are at the owner; the sender does not know yet
-    asks,    // its rail has failed under it
+    asks,    // its rail has failed; the owner is asked whether it has arrived
     again,   // sent again without its event, with the transport
     done,
     failed
@@ -167,7 +167,7 @@ class Search {
             it.came_in = static_cast<std::uint8_t>(next->epoch + 1);
         else
             expect(!(next->is_told && epoch_of(i) == next->epoch) && epoch_of(i) >= next->epoch,
-                   "data lands in what the owner has been told of");
+                   "data lands in an epoch that the owner was told of");
     }
 
     static void lose(SentPart *part) {
@@ -243,7 +243,7 @@ class Search {
         expect(!is_overflown(value, kEventBits), "more events than were sent");
         if (value != 0 || next->is_told) return;
         next->is_told = true;
-        expect(next->told == next->epoch, "an epoch is told twice");
+        expect(next->told == next->epoch, "the owner is told twice of an epoch");
         ++next->told;
         if (setting_.is_current) return;
         const SentMessage &message = next->messages[next->epoch];
@@ -408,7 +408,7 @@ class Search {
     void check_end(const World &now) {
         if (setting_.is_current) return check_end_of_current(now);
         const int all = setting_.failing >= 0 ? setting_.failing : kMessages;
-        expect(now.told == all, "a message is never told");
+        expect(now.told == all, "the owner is never told of a message");
         for (int i = 0; i < kMessages; ++i) {
             const SentMessage &message = now.messages[i];
             if (!message.is_begun) continue;
@@ -418,9 +418,9 @@ class Search {
             const std::uint64_t epoch = epoch_of(setting_.failing);
             const std::uint64_t later = setting_.failing + 1 < kMessages ? 1 : 0;
             expect(value_of(now.slot[slot_of(epoch)], 1, epoch) == 1,
-                   "a message that has failed is counted by half");
+                   "a failed message is partly counted");
             expect(value_of(now.slot[slot_of(epoch + 1)], 1, epoch + 1) == 1 - later,
-                   "the message behind it is not counted");
+                   "the next message is not counted");
         }
     }
 
@@ -434,7 +434,7 @@ class Search {
                    "a message is counted twice, or is neither counted nor refused");
             counted += message.counted;
         }
-        expect(counted == now.told, "the owner is told of more or fewer than are counted");
+        expect(counted == now.told, "the owner is told of another number of messages");
     }
 
     const Setting setting_;

@@ -103,7 +103,7 @@ class Search {
             const std::uint64_t value =
                 state.slots[R::slot(state.receiver)] + R::start(events_, state.receiver);
             if ((value == 0) != is_whole(state, state.receiver))
-                wrong_ = value == 0 ? "fires before all has come" : "does not fire";
+                wrong_ = value == 0 ? "fires before all parts have come" : "does not fire";
             else if (is_overflown(value, bits_))
                 wrong_ = "overflows without a message too many";
         }
@@ -397,7 +397,7 @@ TEST(SignalCounters, counters_agree_with_a_plain_count_of_random_events_and_part
             EXPECT_EQ(epoch_of_tag(come.tag, receivers, layout.tag_bits), epoch);
             return addend_of(layout, come, bits, 1);
         };
-        // The number of further parts that fit into all messages together, less one.
+        // The most further parts of each message: together all messages must stay below the bound.
         const std::uint64_t room = ((std::uint64_t{1} << (63 - bits)) - 1) / events;
         const std::uint64_t most = std::min<std::uint64_t>(most_parts(layout), room + 1);
         std::uint64_t counter = 0 - events * (epoch / 2);
@@ -476,7 +476,7 @@ TEST(SignalCounters, tags_are_as_good_as_whole_numbers_within_their_width) {
                     }
                 }
                 ASSERT_EQ(seen(receivers + half), receivers + half);
-                // Beyond that it is taken for another epoch: the price of the narrow layouts.
+                // Beyond that a tag is taken for another epoch: the price of the narrow layouts.
                 if (bits < 64) {
                     ASSERT_NE(seen(receivers + half + 1), receivers + half + 1);
                 }

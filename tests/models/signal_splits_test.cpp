@@ -82,7 +82,7 @@ class SplitSearch {
             const std::uint64_t value =
                 state.slots[R::slot(state.receiver)] + R::start(events_, state.receiver);
             if ((value == 0) != is_whole(state.epochs[state.receiver]))
-                wrong_ = value == 0 ? "fires before all has come" : "does not fire";
+                wrong_ = value == 0 ? "fires before all parts have come" : "does not fire";
             else if (is_overflown(value, bits_))
                 wrong_ = "overflows without a message too many";
         }
@@ -101,7 +101,7 @@ class SplitSearch {
             if (is_under_way(state.epochs[epoch])) is_stuck = false;
             arrive(state, epoch);
             if (state.epochs[epoch].unsent == 0 || !R::counted(epoch, state.receiver)) continue;
-            // There may be nothing to send for another epoch.
+            // Sends for another epoch do not count: there may be none.
             if (epoch == state.receiver) is_stuck = false;
             for (unsigned sender = 0; sender < kSenders; ++sender)
                 send(state, epoch, sender);

@@ -1,9 +1,9 @@
 // Resets of a strict signal, which report events of the next epoch. Tries all orders of the steps
-// of two threads of an owner and two senders, with the library's own arithmetic. Senders that
-// check the epoch first are allowed to send, and nobody may be told of them; messages that
-// unchecked senders send before a reset are reported once. An event between the read of the slot
-// and the store that admits senders is not reported: it cannot be distinguished from later ones.
-// The mistakes of How must be found.
+// of two threads of an owner and two senders, with the library's own arithmetic. Senders that check
+// the epoch first may send, and their messages must not be reported; messages that unchecked
+// senders send before a reset are reported once. An event between the read of the slot and the
+// store that admits senders is not reported: it cannot be distinguished from later ones. The
+// mistakes of How must be found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -148,8 +148,8 @@ struct StrictSearch {
     void tell(State &state, std::uint8_t next) {
         state.told = next;
         is_any_told = true;
-        if (++state.times_told[next] > 1) fault = "somebody is told twice";
-        if (!state.came_early[next]) fault = "somebody is told of an event that came in its epoch";
+        if (++state.times_told[next] > 1) fault = "an event is reported twice";
+        if (!state.came_early[next]) fault = "an event that came in its epoch is reported";
     }
 
     void check_end(const State &state) {

@@ -21,7 +21,7 @@ import unittest
 
 CMAKE = sys.argv[1]
 TOOLS = ("dpkg-deb", "dpkg-shlibdeps", "dpkg-query", "file", "gzip", "pkg-config")
-# A warning of lintian that does not apply: the packages are not uploaded to Debian, where they would close a request for them.
+# A warning of lintian that does not apply: only packages that are uploaded to Debian close a request for them.
 EXPLAINED = ("initial-upload-closes-no-bugs",)
 CONSUMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "install", "consumer")
 

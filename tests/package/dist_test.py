@@ -69,7 +69,7 @@ def build_and_test(tree):
 
 def main():
     if not shutil.which("git") or subprocess.run(["git", "-C", SOURCE, "rev-parse", "HEAD"], capture_output=True, check=False).returncode:
-        print("skipped: this is no clone, a tarball is made of a commit")
+        print("skipped: this is no clone: a tarball is made from a commit")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="sennit-dist-") as folder:
         tree = look_at(folder)

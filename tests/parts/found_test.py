@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""All that the compilers have is found: tests/parts/found_test.py --cxx COMPILER --openmp 0|1 --fortran 0|1 [--mpi NAME F08 MPI]...
+"""CMake finds all the compilers have: tests/parts/found_test.py --cxx COMPILER --openmp 0|1 --fortran 0|1 [--mpi NAME F08 MPI]...
 
 Parts that CMake does not find are left out together with their programs and tests, so none of their tests can notice. Therefore
 the compilers are asked here, without CMake: OpenMP by a program with -fopenmp, Fortran by a compiler in PATH, and the MPIs'

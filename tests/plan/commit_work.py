@@ -4,8 +4,8 @@
     tests/plan/commit_work.py PROGRAM
 
 Counts instructions by valgrind, because these are the same in every run. PROGRAM makes and commits a plan with a given number of
-operations, each with its own block. Twice as many take twice the work, and a little more for sorting; a loop over all
-others for each would take four times the work. Exit code 77: there is no valgrind.
+operations, each with its own block. Twice as many operations take twice the work and a little more for sorting; a loop over all
+others for each operation would take four times the work. Exit code 77: there is no valgrind.
 """
 import re
 import shutil
