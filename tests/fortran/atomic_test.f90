@@ -43,7 +43,7 @@ contains
     include 'atomic_integer.inc'
     call sennit_atomic_set(next, 2_c_int64_t**40)
     call sennit_atomic_fetch(next, old)
-    call check(old == 2_c_int64_t**40, what // 'more than fits into 4')
+    call check(old == 2_c_int64_t**40, what // 'a number of more than 4 bytes')
   end subroutine integers_of_8_bytes
 
   subroutine floats_of_4_bytes(what)
@@ -64,13 +64,13 @@ contains
     call sennit_atomic_set(next, -1_c_int64_t)
     call sennit_atomic_inc_i32(next)
     call sennit_atomic_fetch(next, large)
-    call check(large == -4294967296_c_int64_t, 'the lower 4 bytes alone')
+    call check(large == -4294967296_c_int64_t, 'only the lower 4 bytes change')
     call sennit_atomic_inc_i64(next)
     call sennit_atomic_inc_i32_nbi(next)
     call sennit_atomic_inc_i64_nbi(next)
     call sennit_flush_all(SENNIT_FOREVER)
     call sennit_atomic_fetch(next, small)
-    call check(small == 3, 'three more')
+    call check(small == 3, 'three increments')
   end subroutine words_are_incremented_by_their_type
 
   subroutine unsigned_words_have_the_same_bits()
@@ -96,7 +96,7 @@ contains
     call sennit_get_accumulate_nbi(next, terms, old, 3, SENNIT_INT32, SENNIT_NO_OP)
     call sennit_flush_all(SENNIT_FOREVER)
     call sennit_get(back, next, 12)
-    call check(all(old == terms) .and. all(back == terms), 'what replaced them')
+    call check(all(old == terms) .and. all(back == terms), 'the replaced array')
   end subroutine arrays_are_accumulated
 
   subroutine a_word_tells_of_a_put()
@@ -109,7 +109,7 @@ contains
     call sennit_flush_all(SENNIT_FOREVER)
     call sennit_atomic_fetch(next, word)
     call sennit_get(back, sennit_gptr_add(next, 8), 8)
-    call check(word == 7 .and. all(back == terms), 'two puts, and what they have added')
+    call check(word == 7 .and. all(back == terms), 'two puts and the sum in their word')
   end subroutine a_word_tells_of_a_put
 
   subroutine all_ranks_add_to_one_word()

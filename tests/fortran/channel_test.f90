@@ -31,25 +31,25 @@ program channel_test
   end if
   can = .true.
   call sennit_channel_can_read(channels(1), can)
-  call check(.not. can, 'nothing more comes')
+  call check(.not. can, 'no further message')
   call sennit_channel_can_write(SENNIT_CHANNEL_NULL, can, stat=status)
-  call check(status == SENNIT_ERR_ARG .and. .not. can, 'no channel: the answer stays')
+  call check(status == SENNIT_ERR_ARG .and. .not. can, 'a null channel leaves the answer unchanged')
   call sennit_channel_have_read(channels(1), stat=status)
-  call check_status(status, SENNIT_ERR_STATE, 'what has not come is not read')
+  call check_status(status, SENNIT_ERR_STATE, 'have_read without a message is refused')
   call sennit_channel_query(channels(1), info)
-  call check(info%peer == modulo(rank + 1, size) .and. info%peer_bytes == 4, 'what is known of a channel')
+  call check(info%peer == modulo(rank + 1, size) .and. info%peer_bytes == 4, 'the query of a channel')
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! no rank polls a channel that its peer has closed
   call sennit_channel_close(channels, 2_c_size_t, SENNIT_FOREVER)
   call sennit_channel_close(channels, 2, SENNIT_FOREVER, stat=status)
-  call check_status(status, SENNIT_ERR_ARG, 'they are closed once')
+  call check_status(status, SENNIT_ERR_ARG, 'channels are closed only once')
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   call sennit_free(place)
-  call check(channels(1) /= channels(2) .and. channels(1) /= SENNIT_CHANNEL_NULL .and. channels(2) == channels(2), 'their names')
+  call check(channels(1) /= channels(2) .and. channels(1) /= SENNIT_CHANNEL_NULL .and. channels(2) == channels(2), 'their handles')
   call several_messages_are_under_way()
   own = 0
   call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(1, targets, buffers, bytes), 99, 0_c_int64_t, &
                            peers, channels, stat=status)
-  call check_status(status, SENNIT_ERR_ARG, 'flags that are none')
+  call check_status(status, SENNIT_ERR_ARG, 'unknown flags')
   call sennit_finalize()
   call end_of_test()
 
@@ -73,17 +73,17 @@ contains
       call sennit_channel_have_written(channels(1))
     end do
     call sennit_channel_have_written(channels(1), stat=status)
-    call check_status(status, SENNIT_ERR_STATE, 'three are under way')
+    call check_status(status, SENNIT_ERR_STATE, 'a fourth message under way is refused')
     call sennit_channel_wait_messages(channels(1), 2, SENNIT_FOREVER, messages)
-    call check(messages == 3, 'all are there')
+    call check(messages == 3, 'all three messages have come')
     do turn = 1, 3
       call sennit_channel_have_read(channels(1))
     end do
     call sennit_channel_wait_messages(channels(1), 1, 0, messages, stat=status)
-    call check_status(status, SENNIT_ERR_TIMEOUT, 'none is left')
+    call check_status(status, SENNIT_ERR_TIMEOUT, 'no message is left')
     call sennit_channel_close(channels(1), SENNIT_FOREVER)
     call sennit_channel_close(channels(1), SENNIT_FOREVER, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'one channel is closed once')
+    call check_status(status, SENNIT_ERR_ARG, 'a single channel is closed only once')
   end subroutine several_messages_are_under_way
 
   subroutine data_written_to_the_right_comes_from_the_left()

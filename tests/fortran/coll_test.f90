@@ -248,20 +248,20 @@ contains
     table = 0
     counts = 1
     call sennit_allreduce_nb(world, table(1, :), whole, sennit_reduction_of(n, SENNIT_INT32, SENNIT_SUM), request, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'a source')
+    call check_status(status, SENNIT_ERR_ARG, 'a section as source')
     call sennit_allreduce_nb(world, whole, table(1, :), sennit_reduction_of(n, SENNIT_INT32, SENNIT_SUM), request, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'a destination')
+    call check_status(status, SENNIT_ERR_ARG, 'a section as destination')
     if (size > 1) then
       call sennit_reduce_scatter_nb(world, table, whole, counts(1, :), sennit_reduction_of(1, SENNIT_INT32, SENNIT_SUM), &
                                     request, stat=status)
-      call check_status(status, SENNIT_ERR_ARG, 'counts')
+      call check_status(status, SENNIT_ERR_ARG, 'a section as counts')
     end if
     call sennit_allgatherv(world, mine, 4, sennit_vbuffer_of(table(1, :), counts(1, :)), SENNIT_FOREVER, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'blocks')
+    call check_status(status, SENNIT_ERR_ARG, 'a section as blocks')
     call sennit_allreduce(world, mine, table(1, :), sennit_reduction_of(n, SENNIT_INT32, SENNIT_MIN), SENNIT_FOREVER)
-    call check(all(table(1, :) == [1, 2, 3, 4]), 'without a request it is copied')
+    call check(all(table(1, :) == [1, 2, 3, 4]), 'a section is copied if there is no request')
     call sennit_broadcast(world, size, mine, 4, SENNIT_FOREVER, stat=status)
-    call check_status(status, SENNIT_ERR_RANGE, 'a root that is none')
+    call check_status(status, SENNIT_ERR_RANGE, 'a root outside the team')
   end subroutine noncontiguous_arrays_are_refused_with_a_request
 
 end program coll_test

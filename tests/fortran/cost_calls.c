@@ -1,5 +1,5 @@
 /* The C side of cost.f90: the same calls in the same loops. Each function returns 0, or the status
- * of a call that failed. */
+ * of the call that failed. */
 #include <sennit/sennit.h>
 
 int cost_put(const sennit_gptr *place, int64_t *word, long count);

@@ -3,8 +3,8 @@
 make_numbers_test.py GENERATOR_FOLDER CC FOLDER INCLUDE...
 
 FOLDER gets numbers_test.f90 and numbers_seen.c. The latter has functions with the names of C, which replace those of the library
-and record their arguments. Broken by a combination without a procedure ("There is no specific subroutine"), a number that reaches C
-changed (the sign of a default integer, an order), a size that comes back changed.
+and record their arguments. Broken by a combination without a procedure ("There is no specific subroutine"), a number that changes
+on its way to C (the sign of a default integer, the order of arguments), or a size that changes on its way back.
 """
 import itertools
 import os

@@ -40,7 +40,7 @@ contains
 
 """
 TAIL = """
-  ! What rank `owner` has at each byte of its memory.
+  ! The byte of rank `owner` at each place of its memory.
   elemental function mark_of(owner, at) result(mark)
     integer, intent(in) :: owner, at
     integer(c_int8_t) :: mark
@@ -55,7 +55,7 @@ TAIL = """
     marks = [(mark_of(sennit_rank(), at), at = 1, bytes)]
   end subroutine fill
 
-  ! Where all pointers are to begin is the memory of the owner.
+  ! All pointers of the test begin at `address`, which must be in the memory of the owner.
   subroutine check_owner()
     integer(c_int8_t), pointer :: marks(:)
     integer :: at

@@ -58,18 +58,18 @@ contains
     call check_refused(SENNIT_ERR_RANGE, 'an array of 80000 bytes at offset 0 leaves the segment of 64 bytes', 'a large array')
     call check(.not. associated(table), 'the pointer stays null')
     call sennit_pointer(memory, table, [2_c_int64_t**40, 2_c_int64_t**40], stat=stat)
-    call check_refused(SENNIT_ERR_RANGE, 'leaves the segment', 'an array whose bytes no integer holds')
+    call check_refused(SENNIT_ERR_RANGE, 'leaves the segment', 'an array of more bytes than an integer holds')
     call sennit_pointer(memory, table, [-2, 4], stat=stat)
     call check_refused(SENNIT_ERR_ARG, 'the shape has a negative extent', 'an array of -2 lines')
     call sennit_pointer(memory, table, [2, 4], stat=stat)
     call check_status(stat, SENNIT_OK, 'an array that fills its segment')
     behind = sennit_gptr_add(memory, 8)
     call sennit_pointer(behind, table, [2, 4], stat=stat)
-    call check_refused(SENNIT_ERR_RANGE, 'an array of 64 bytes at offset 8 leaves the segment of 64 bytes', 'one behind the start')
+    call check_refused(SENNIT_ERR_RANGE, 'an array of 64 bytes at offset 8 leaves the segment of 64 bytes', 'an array at offset 8')
     call sennit_pointer(sennit_gptr_add(memory, 60), number, stat=stat)
-    call check_status(stat, SENNIT_OK, 'the last number')
+    call check_status(stat, SENNIT_OK, 'the last number of the segment')
     call sennit_pointer(behind, table, [7, 1], stat=stat)
-    call check_status(stat, SENNIT_OK, 'all behind the start')
+    call check_status(stat, SENNIT_OK, 'an array from behind the start to the end')
     call sennit_pointer(memory, table, [0, 1000], stat=stat)
     call check_status(stat, SENNIT_OK, 'an array without elements')
   end subroutine pointers_lie_inside_of_their_segment
@@ -84,7 +84,7 @@ contains
     call sennit_put(memory, values, wrapped, stat)
     call check_refused(SENNIT_ERR_RANGE, 'bytes is -8, which is negative', 'a put')
     call sennit_put(memory, values, -8_c_size_t, stat)
-    call check_refused(SENNIT_ERR_RANGE, 'bytes is -8, which is negative', 'a put of a size of C')
+    call check_refused(SENNIT_ERR_RANGE, 'bytes is -8, which is negative', 'a put with a size of kind c_size_t')
     call sennit_put_nb(memory, values, wrapped, request, stat)
     call check_refused(SENNIT_ERR_RANGE, 'use integer(c_size_t)', 'a put with a request')
     call check(request == SENNIT_REQUEST_NULL, 'the request stays null')
@@ -97,7 +97,7 @@ contains
                           stat)
     call check_refused(SENNIT_ERR_ARG, '-3 as a signed number', 'a reduction')
     call sennit_put(memory, values, 0, stat)
-    call check_status(stat, SENNIT_OK, 'a put of nothing')
+    call check_status(stat, SENNIT_OK, 'a put of 0 bytes')
   end subroutine sizes_below_zero_are_refused
 
   subroutine a_box_has_one_element_along_what_is_not_said()
@@ -131,18 +131,18 @@ contains
     one_size = 0
     ends = sennit_channel_ends_of(2, one_target, buffers, bytes, stat)
     call check_refused(SENNIT_ERR_ARG, 'count is 2, and the shortest of the arrays has a length of 1', 'one target')
-    call check(ends%count == 0, 'there are no ends then')
+    call check(ends%count == 0, 'the ends stay empty')
     ends = sennit_channel_ends_of(2_c_size_t, targets, one_buffer, bytes, stat)
     call check_refused(SENNIT_ERR_ARG, 'count is 2', 'one buffer')
     ends = sennit_channel_ends_of(2, targets, buffers, one_size, stat)
     call check_refused(SENNIT_ERR_ARG, 'count is 2', 'one size')
     ends = sennit_channel_ends_of(-1, targets, buffers, bytes, stat)
-    call check_refused(SENNIT_ERR_ARG, 'count is -1', 'fewer than none')
+    call check_refused(SENNIT_ERR_ARG, 'count is -1', 'a negative count')
     ends = sennit_channel_ends_of(2, targets, buffers, bytes, stat)
-    call check_status(stat, SENNIT_OK, 'arrays of two')
+    call check_status(stat, SENNIT_OK, 'arrays of the right length')
     call check(ends%count == 2, 'two ends')
     ends = sennit_channel_ends_of(1, targets, buffers, bytes)
-    call check(ends%count == 1, 'arrays may be longer')
+    call check(ends%count == 1, 'arrays that are longer than count')
   end subroutine ends_of_channels_have_arrays_that_are_long_enough
 
   subroutine null_handles_are_called_null()
@@ -158,13 +158,13 @@ contains
     call check_refused(SENNIT_ERR_ARG, 'the global pointer is null', 'a pointer')
     call sennit_free(SENNIT_GPTR_NULL, stat)
     call check_refused(stat, 'null', 'a free')
-    call check(stat /= SENNIT_OK, 'null is not freed')
+    call check(stat /= SENNIT_OK, 'a null pointer is not freed')
     call sennit_deregister(SENNIT_REGION_NULL, stat)
-    call check_refused(SENNIT_ERR_ARG, 'the region is null (SENNIT_REGION_NULL)', 'the end of a region')
+    call check_refused(SENNIT_ERR_ARG, 'the region is null (SENNIT_REGION_NULL)', 'a deregistration')
     call sennit_region_detach(SENNIT_REGION_NULL, stat)
     call check_refused(SENNIT_ERR_ARG, 'the region is null', 'a detach')
     call sennit_region_mechanism(region, mechanism, stat)
-    call check_refused(SENNIT_ERR_ARG, 'the region is null', 'a question')
+    call check_refused(SENNIT_ERR_ARG, 'the region is null', 'a query of the mechanism')
     call sennit_block_init(region, 0, 4, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, block, stat)
     call check_refused(SENNIT_ERR_ARG, 'the region is null', 'a block')
     call sennit_signal_notify(SENNIT_SIGNAL_NULL, 0, stat)
@@ -173,7 +173,7 @@ contains
     call check_refused(SENNIT_ERR_ARG, 'the signal is null (SENNIT_SIGNAL_NULL)', 'a reset')
   end subroutine null_handles_are_called_null
 
-  ! Otherwise a copy made by the compiler, or memory behind the array, would be registered or read by every run of a plan.
+  ! Broken by a copy made by the compiler, or memory behind the array, that is registered or that every run of a plan reads.
   subroutine memory_that_is_stored_is_the_array_itself()
     real(c_double), target, asynchronous :: cube(2, 2, 2)
     real(c_double), allocatable, target, asynchronous :: nothing(:)
@@ -189,9 +189,9 @@ contains
     call sennit_register(cube(:, :, 2), 64_c_size_t, 0, region, stat)
     call check_refused(SENNIT_ERR_RANGE, 'the array has 32 bytes; if more memory follows it, pass its first element', 'a slice')
     call sennit_register(names, 13, 0, region, stat)
-    call check_refused(SENNIT_ERR_RANGE, 'the array has 12 bytes', 'texts')
+    call check_refused(SENNIT_ERR_RANGE, 'the array has 12 bytes', 'an array of texts')
     call sennit_register(nothing, 8, 0, region, stat)
-    call check_refused(SENNIT_ERR_ARG, 'memory is null', 'no array')
+    call check_refused(SENNIT_ERR_ARG, 'memory is null', 'an array that is not allocated')
     call check(region%bytes == 0, 'the region stays null')
     call register_all_of(cube)
     region%gptr = sennit_gptr_at(memory, sennit_rank())
@@ -202,7 +202,7 @@ contains
     call sennit_plan_put_with(plan, to, 0, cube(1, :, :), 32, notice, stat)
     call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section with a notice')
     call sennit_plan_get_with(plan, cube(1, :, :), to, 0, 32, notice, stat)
-    call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section that is read with a notice')
+    call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section as the destination of a get with a notice')
     call sennit_plan_put(plan, to, 0, cube(:, 1, 1), 64, stat)
     call check_refused(SENNIT_ERR_RANGE, 'bytes is 64, and the array has 16 bytes', 'a line')
     call sennit_plan_put(plan, to, 0, cube(1, 1, 1), 64, stat)
@@ -218,7 +218,7 @@ contains
     call check_status(stat, SENNIT_OK, 'an assumed-size array')
     if (stat == SENNIT_OK) call sennit_deregister(region)
     call sennit_register(values(1), 64, 0, region, stat)
-    call check_status(stat, SENNIT_OK, 'its first element')
+    call check_status(stat, SENNIT_OK, 'the first element of an assumed-size array')
     if (stat == SENNIT_OK) call sennit_deregister(region)
   end subroutine register_all_of
 
@@ -237,7 +237,7 @@ contains
     call sennit_put_strided(memory, cube(1, :, 1), sennit_box_line(8, 2, 8, 16), stat)
     call check_refused(SENNIT_ERR_ARG, 'pass the first element, as in a(1, 1, 1)', 'a section as a box')
     call sennit_put_nb(memory, cube(1, :, 1), 16, request, stat)
-    call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section in a call that goes on')
+    call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section in a call with a request')
   end subroutine a_section_as_a_box_is_answered_with_the_first_element
 
 end program mistakes_test

@@ -41,8 +41,8 @@ contains
       if (err /= 0) exit
     end do
     call c_f_pointer(attached(1), theirs)
-    call check(theirs == 71 - rank, 'the number of the other')
-    call check(ZCom_have_read(ids(1)) == 1, 'it is read')
+    call check(theirs == 71 - rank, 'the number of the other rank')
+    call check(ZCom_have_read(ids(1)) == 1, 'the number is read')
     call ZCom_cleanup(ids, 1, reversed, err)
     call check_status(err, SENNIT_OK, 'ZCom_cleanup')
   end subroutine a_number_goes_to_the_other

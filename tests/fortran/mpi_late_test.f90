@@ -1,6 +1,5 @@
-! The last rank does not call sennit_init_mpi. Breaks when SENNIT_INIT_TIMEOUT does not limit the wait for the duplicate of the
-! communicator, as it does in C. MPI cannot cancel that wait, so the others leave without the last rank, which the launcher then
-! ends.
+! The last rank calls sennit_init_mpi 30 s late. Breaks when SENNIT_INIT_TIMEOUT does not limit the wait for the duplicate of the
+! communicator, as in C. MPI cannot cancel that wait, so the others leave without the last rank, which the launcher then ends.
 program late_rank_test
   use iso_c_binding
   use mpi_f08

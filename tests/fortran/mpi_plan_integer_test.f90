@@ -32,7 +32,7 @@ program integer_message_plans_test
                             SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, status)
   call check_status(status, SENNIT_ERR_ARG, 'MPI_IN_PLACE is refused')
   error = sennit_last_error()
-  call check(index(sennit_string(error%text), 'MPI_IN_PLACE') > 0, 'its error says so')
+  call check(index(sennit_string(error%text), 'MPI_IN_PLACE') > 0, 'the error names MPI_IN_PLACE')
   call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, code)
   call sennit_message_plan_commit(plan, SENNIT_FOREVER)
   do run = 1, 10

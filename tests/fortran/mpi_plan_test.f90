@@ -1,4 +1,4 @@
-! Each call of module sennit_mpi_plan beside the call of MPI, with handles of mpi_f08 and some integer handles. Breaks when a
+! Compares each call of module sennit_mpi_plan with the call of MPI, with handles of mpi_f08 and some integer handles. Breaks when a
 ! handle, a count or an address reaches C wrongly, when a datatype made by Fortran is read wrongly, or when a section that is not
 ! contiguous is accepted. Two or more ranks.
 program message_plans_test
@@ -154,7 +154,7 @@ contains
     end if
     call run_and_end(2)
     call check(all(by_mpi == by_plan), 'an all-to-all comes as by MPI')
-    call check(all(v_mpi == v_plan), 'one with counts comes as by MPI')
+    call check(all(v_mpi == v_plan), 'an all-to-all with counts comes as by MPI')
   end subroutine all_to_alls
 
   subroutine neighbours()
@@ -171,7 +171,7 @@ contains
     call sennit_plan_neighbor_alltoallv(plan, from, [1, 2, 3, 3], [0, 3, 6, 9], MPI_INTEGER, by_plan, [2, 1, 3, 3], &
                                         [9, 6, 3, 0], MPI_INTEGER, grid, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
     call run_and_end(2)
-    call check(all(by_mpi == by_plan), 'neighbours bring what they bring by MPI')
+    call check(all(by_mpi == by_plan), 'the numbers of neighbours come as by MPI')
     call MPI_Comm_free(grid)
   end subroutine neighbours
 
@@ -197,7 +197,7 @@ contains
     end do
     call sennit_signal_wait(arrived, SENNIT_FOREVER)
     call sennit_signal_wait(sent, SENNIT_FOREVER)
-    call check(in == 70 + before, 'the signal has fired, so the number is there')
+    call check(in == 70 + before, 'the number is there when the signal has fired')
     call MPI_Barrier(MPI_COMM_WORLD)
     call sennit_message_plan_destroy(plan)
     call sennit_signal_destroy(sent)
@@ -246,7 +246,7 @@ contains
     call sennit_plan_irecv(plan, one_by_plan, 1, MPI_INTEGER, partner, 0, joined, SENNIT_SIGNAL_NULL)
     call sennit_plan_isend(plan, out(2), 1, MPI_INTEGER, partner, 0, joined, SENNIT_SIGNAL_NULL)
     call run_and_end(2)
-    call check(all(by_mpi == by_plan) .and. one_by_mpi == one_by_plan, 'the other group brings what it brings by MPI')
+    call check(all(by_mpi == by_plan) .and. one_by_mpi == one_by_plan, 'the numbers of the other group come as by MPI')
     call MPI_Comm_free(joined)
     call MPI_Comm_free(half)
   end subroutine two_groups
@@ -285,8 +285,8 @@ contains
     end do
     call run_and_end(1)
     call check(all(in == 10 * before), 'numbers come')
-    call check(all([(all(all_in(2 * i + 1:2 * i + 2) == 10 * i + 2 * rank + [1, 2]), i=0, size - 1)]), 'numbers of all come')
-    call check(all([(v_in(size - i) == 10 * i + size - rank, i=0, size - 1)]), 'each at its place')
+    call check(all([(all(all_in(2 * i + 1:2 * i + 2) == 10 * i + 2 * rank + [1, 2]), i=0, size - 1)]), 'numbers of an all-to-all')
+    call check(all([(v_in(size - i) == 10 * i + size - rank, i=0, size - 1)]), 'the numbers of an all-to-all with counts')
     call check(ring_in(1) == merge(10 * before + 2, -1, rank > 0 .or. size > 2), 'the upper number of the lower neighbour')
     call check(ring_in(2) == merge(10 * next + 1, -1, next > 0 .or. size > 2), 'the lower number of the upper neighbour')
     call MPI_Comm_free(ring)
@@ -372,7 +372,7 @@ contains
     if (rank == 1) call sennit_plan_irecv(plan, matrix, 2, MPI_COMPLEX, 0, 7, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL)
     call sennit_message_plan_commit(plan, 20000000000_c_int64_t, stat=status)
     if (rank == 0) call refused(SENNIT_ERR_ARG, 'sennit_plan_isend to rank 1 of the communicator, tag 7')
-    if (rank /= 0) call check_status(status, SENNIT_OK, 'the others commit')
+    if (rank /= 0) call check_status(status, SENNIT_OK, 'the commit of the other ranks')
     call MPI_Barrier(MPI_COMM_WORLD)
     call sennit_message_plan_destroy(plan)
   end subroutine mistakes

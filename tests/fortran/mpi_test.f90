@@ -22,9 +22,9 @@ program communicators_test
   call check_status(status, SENNIT_ERR_ARG, 'options with another bootstrap')
 
   call sennit_init_mpi(MPI_COMM_SELF%MPI_VAL)
-  call check(sennit_size() == 1, 'each process a job of its own')
+  call check(sennit_size() == 1, 'each process is a job of its own')
   call sennit_init_mpi(MPI_COMM_WORLD)
-  call check(sennit_size() == 1, 'a second call is counted')
+  call check(sennit_size() == 1, 'a second call keeps the job')
   call sennit_finalize()
   call sennit_finalize()
 

@@ -49,7 +49,7 @@ contains
     do while (.not. is_over)
       call sennit_message_plan_test(plan, is_over)
     end do
-    call check(theirs == 5000000001_8 - rank, 'the plan moves the number of the other')
+    call check(theirs == 5000000001_8 - rank, 'the plan moves the number of the other rank')
     call MPI_Barrier(MPI_COMM_WORLD)
     call sennit_message_plan_destroy(plan)
   end subroutine a_plan_moves_a_number
@@ -66,8 +66,8 @@ contains
     do while (ZCom_can_read(ids(1), err) == 0 .and. err == SENNIT_OK)
     end do
     call c_f_pointer(attached(1), theirs)
-    call check(theirs == 71 - rank, 'ZCom shows the number of the other')
-    call check(ZCom_have_read(ids(1)) == 1, 'it is read')
+    call check(theirs == 71 - rank, 'ZCom shows the number of the other rank')
+    call check(ZCom_have_read(ids(1)) == 1, 'the number is read')
     call ZCom_cleanup(ids, 1_c_int, reversed%MPI_VAL, err)
     call check_status(err, SENNIT_OK, 'ZCom_cleanup')
   end subroutine a_number_goes_to_the_other

@@ -23,7 +23,7 @@ ABSENT = {
     r"SENNIT_\w+_H": "guards of headers",
     r"SENNIT_(HOT_CALL|CHECKED|ATOMIC_\w+)": "machinery of the headers",
     r"SENNIT_OPTIONS_INIT": "type(sennit_options) begins with these values",
-    r"SENNIT_IN_PLACE": "is the variable sennit_in_place, which no parameter can be",
+    r"SENNIT_IN_PLACE": "is the variable sennit_in_place, since it cannot be a parameter",
     r"SENNIT_VERSION_\w+": "of the version compiled against: sennit_version() tells that of the library",
 }
 # Names that only the module has.

@@ -91,13 +91,13 @@ contains
     place = sennit_gptr_at(memory, 1_c_int64_t)
     call check(place == sennit_gptr_at(memory, 1), 'a rank of either kind')
     place = sennit_gptr_at(memory, 2_c_int64_t**32)
-    call check(place%rank == SENNIT_RANK_NONE, 'a number that is no rank does not become one')
+    call check(place%rank == SENNIT_RANK_NONE, 'a number of more than 32 bits becomes no rank')
     place = sennit_gptr_add(next, 8)
     call check(place%offset == 8, 'a distance of default kind')
     place = sennit_gptr_add(place, -5_c_int64_t)
     call check(place%offset == 3, 'a distance back, of the other kind')
-    call check(place /= next .and. sennit_gptr_add(place, -3) == next, 'places are told apart')
-    call check(sennit_gptr_is_null(SENNIT_GPTR_NULL) .and. .not. sennit_gptr_is_null(next), 'no place and a place')
+    call check(place /= next .and. sennit_gptr_add(place, -3) == next, 'global pointers are compared')
+    call check(sennit_gptr_is_null(SENNIT_GPTR_NULL) .and. .not. sennit_gptr_is_null(next), 'a null pointer and another one')
   end subroutine sizes_may_be_of_both_kinds
 
   subroutine sections_are_copied_where_the_call_is_complete_when_it_returns()
@@ -106,7 +106,7 @@ contains
     call sennit_put(next, table(2, :), 16)
     back = -1
     call sennit_get(back(3, :), next, 16)
-    call check(all(back(3, :) == table(2, :)), 'a row of a matrix, there and back')
+    call check(all(back(3, :) == table(2, :)), 'a row of a matrix that was put and got')
     call check(all(back([1, 2, 4], :) == -1), 'the other rows are as they were')
   end subroutine sections_are_copied_where_the_call_is_complete_when_it_returns
 
@@ -124,13 +124,13 @@ contains
     call check(sennit_string(error%operation) == 'sennit_put_nb', 'the error names the call')
     call check(request == SENNIT_REQUEST_NULL, 'no request was made')
     call sennit_get_nb(table(2, :), next, 16, request, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'nor be got')
+    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix cannot be got with a request')
     call sennit_put_nbi(next, table(2, :), 16, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'nor be put without a request')
+    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix cannot be put by put_nbi')
     call sennit_get_nbi(table(2, :), next, 16, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'nor be got without a request')
+    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix cannot be got by get_nbi')
     call sennit_put_strided(next, table(2, :), sennit_box_line(4, 4, 4, 4), stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'a box counts its strides in the memory itself')
+    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix cannot be put as a box')
     call sennit_get(back, next, 16)
     call check(all(back == 5), 'nothing was moved')
     call sennit_put_nb(next, table(:, 2), 16, request)
@@ -160,20 +160,20 @@ contains
     do while (.not. done)
       call sennit_test_all(3, requests, done)
     end do
-    call check(all(back == numbers), 'what test_all completed')
+    call check(all(back == numbers), 'the numbers that test_all completed')
     call sennit_wait_any(3, requests, 2000000000, index)
-    call check(index == 0, 'the index is 0 where all are complete')
+    call check(index == 0, 'the index is 0 if all are complete')
     call sennit_wait_any(3_c_size_t, requests, SENNIT_FOREVER, long_index)
-    call check(long_index == 0, 'also one of the other kind')
+    call check(long_index == 0, 'the index of the other kind is 0 if all are complete')
     call sennit_barrier_nb(SENNIT_TEAM_WORLD, requests(2))
     call sennit_wait_any(3, requests, SENNIT_FOREVER, index)
-    call check(index == 2 .and. .not. requests(2) /= SENNIT_REQUEST_NULL, 'the index is that of the array')
+    call check(index == 2 .and. .not. requests(2) /= SENNIT_REQUEST_NULL, 'the index counts from 1')
     call sennit_get_nb(back(1), next, 4, requests(1))
     done = .false.
     do while (.not. done)
       call sennit_test(requests(1), done)
     end do
-    call check(back(1) == rank, 'what test completed')
+    call check(back(1) == rank, 'the number that test completed')
   end subroutine requests_complete_by_each_wait
 
   subroutine operations_without_request_complete_by_a_flush()
@@ -183,12 +183,12 @@ contains
     call sennit_flush(modulo(rank + 1, size), SENNIT_FOREVER)
     call sennit_get_nbi(back, next, 4)
     call sennit_flush_all(SENNIT_FOREVER)
-    call check(back == number, 'put and got')
+    call check(back == number, 'a put and a get that a flush completed')
     call sennit_put(next, 1, 4)
     call sennit_fence()
     call sennit_put(next, 2, 4)
     call sennit_get(back, next, 4)
-    call check(back == 2, 'in order')
+    call check(back == 2, 'two puts in the order of a fence')
     number = 5
     call sennit_put_local(next, number, 4)
     number = 6
@@ -196,7 +196,7 @@ contains
     call sennit_flush_local_all(SENNIT_FOREVER)
     call sennit_flush_all(SENNIT_FOREVER)
     call sennit_get(back, next, 4)
-    call check(back == 5, 'as it was when it was put')
+    call check(back == 5, 'the value at the time of the put')
   end subroutine operations_without_request_complete_by_a_flush
 
   ! Puts rows of a 3 by 4 matrix into a line, in each form.
@@ -229,7 +229,7 @@ contains
     call sennit_get_strided_nbi(table(3, 1), next, row)
     call sennit_flush_all(SENNIT_FOREVER)
     call check(all(table(1, :) == [3, 6, 9, 12]) .and. all(table(2, :) == table(1, :)) .and. all(table(3, :) == table(1, :)), &
-               'rows that came back by boxes')
+               'rows that were got by boxes')
     pieces(1) = sennit_piece(remote_offset=4, local_offset=8, bytes=4)
     pieces(2) = sennit_piece(remote_offset=0, local_offset=0, bytes=4)
     table(:, 1) = [31, 32, 33]
@@ -239,14 +239,14 @@ contains
     call sennit_put_indexed_nbi(sennit_gptr_add(next, 16), table, 2_c_size_t, pieces)
     call sennit_flush_all(SENNIT_FOREVER)
     call sennit_get(table, next, 24)
-    call check(all(table(:, 1) == [31, 33, 31]) .and. all(table(:, 2) == [33, 31, 33]), 'pieces')
+    call check(all(table(:, 1) == [31, 33, 31]) .and. all(table(:, 2) == [33, 31, 33]), 'pieces that were put')
     table = 0
     call sennit_get_indexed(table(1, 1), next, 2, pieces)
     call sennit_get_indexed_nb(table(1, 2), next, 2, pieces, request)
     call sennit_wait(request, SENNIT_FOREVER)
     call sennit_get_indexed_nbi(table(1, 3), next, 2, pieces)
     call sennit_flush_all(SENNIT_FOREVER)
-    call check(all(table(1, 1:3) == 31) .and. all(table(3, 1:3) == 33) .and. all(table(2, 1:3) == 0), 'pieces that came back')
+    call check(all(table(1, 1:3) == 31) .and. all(table(3, 1:3) == 33) .and. all(table(2, 1:3) == 0), 'pieces that were got')
   end subroutine boxes_and_pieces_leave_their_places
 
   ! Breaks when a size counts elements, or forgets the length of a text or a dimension.
@@ -270,14 +270,14 @@ contains
     character(200) :: reason
     allocate (mine(5, 5), source=real(rank, c_double))
     call sennit_register(mine(2, :), 40, 0, region, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'a row is no memory that stays')
+    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix is not registered')
     call sennit_register(mine, 200, 0, region)
-    call check(region%bytes == 200 .and. region%gptr%rank == rank, 'the region tells what it is')
+    call check(region%bytes == 200 .and. region%gptr%rank == rank, 'the region has the size and the rank')
     call sennit_region_attach(SENNIT_TEAM_WORLD, region, regions, stat=status)
     call sennit_region_mechanism(region, mechanism)
     reason = ' '
     call sennit_region_reason(region, mechanism, reason)
-    call check(mechanism > SENNIT_MECHANISM_NONE .and. len_trim(reason) > 0, 'how it is reached, and why so')
+    call check(mechanism > SENNIT_MECHANISM_NONE .and. len_trim(reason) > 0, 'the mechanism and its reason')
     if (status /= SENNIT_ERR_UNSUPPORTED) then
       call check_status(status, SENNIT_OK, 'regions are exchanged')
       right = modulo(rank + 1, size) + 1
@@ -290,8 +290,8 @@ contains
     call sennit_deregister(region)
   end subroutine memory_of_the_program_is_registered
 
-  ! gfortran makes copies for contiguous dummies: memory that begins elsewhere than the caller's array was such a copy. Breaks when
-  ! the check itself gets a copy, or accepts any address.
+  ! gfortran makes copies for contiguous dummies: registered memory that does not begin at the caller's array is such a copy. Breaks
+  ! when the check itself gets a copy, or accepts any address.
   subroutine a_hidden_copy_that_was_registered_is_found()
     real(c_double), target, asynchronous :: mine(2048), other(2048), one
     mine = 1
@@ -303,7 +303,7 @@ contains
     call register_where_it_is_declared(mine, other, one)
   end subroutine a_hidden_copy_that_was_registered_is_found
 
-  ! Without asynchronous: with it on both sides the compiler refuses the call.
+  ! The dummy is not asynchronous: with that attribute on both sides the compiler refuses the call.
   subroutine register_behind_an_assumed_shape(array, sentence)
     real(c_double), target :: array(:)
     character(*), intent(in) :: sentence
@@ -314,7 +314,7 @@ contains
     call check(is_copied .or. is_contiguous(array), 'a section that is not contiguous is copied')
     call sennit_region_check(region, array, stat=status)
     call check_status(status, merge(SENNIT_ERR_ARG, SENNIT_OK, is_copied), sentence)
-    if (is_copied) call check(index(sennit_last_error_text(), 'copy') > 0, 'the error says what happened')
+    if (is_copied) call check(index(sennit_last_error_text(), 'copy') > 0, 'the error names the copy')
     call sennit_deregister(region)
   end subroutine register_behind_an_assumed_shape
 
@@ -383,7 +383,7 @@ contains
     call check(number == 11, 'the buffer is as it was')
     found = 12
     call sennit_segment_bytes(SENNIT_GPTR_NULL, found, stat=status)
-    call check(status /= SENNIT_OK .and. found == 12, 'the size of nothing')
+    call check(status /= SENNIT_OK .and. found == 12, 'the size of no segment')
     call sennit_segment_bytes(memory, found)
     call check(found == bytes, 'the size of the segment')
   end subroutine an_error_changes_nothing

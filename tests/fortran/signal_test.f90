@@ -35,7 +35,7 @@ program signal_test
   call sennit_pointer(place, words, [4])
   call sennit_signal_create(2, 3, 0, mine)
   call sennit_signal_create(1, 1, 0, read)
-  call check(mine /= SENNIT_SIGNAL_NULL .and. mine /= read .and. mine == mine, 'names of signals')
+  call check(mine /= SENNIT_SIGNAL_NULL .and. mine /= read .and. mine == mine, 'handles of signals')
   region = sennit_region(place, 32_c_int64_t)
   call sennit_block_init(region, 8, sennit_bytes(words(1:3)), read, mine, own)
   allocate (blocks(0:size - 1), signals(0:size - 1))
@@ -43,9 +43,9 @@ program signal_test
   call sennit_allgather(SENNIT_TEAM_WORLD, mine, signals, c_sizeof(mine), SENNIT_FOREVER)
   call sennit_block_query(blocks(next), info)
   call check(info%gptr%rank == next .and. info%gptr%offset == 8 .and. info%bytes == 24 .and. info%on_recv == signals(next), &
-             'what a block says')
+             'the query of a block')
   call sennit_block_attach(blocks(next), peer)
-  call check(peer /= SENNIT_PEER_BLOCK_NULL, 'an attached block has a name')
+  call check(peer /= SENNIT_PEER_BLOCK_NULL, 'an attached block has a handle')
 
   call one_message_and_one_event_fire_the_signal()
   call flags_change_what_is_done_with_early_events()
@@ -60,12 +60,12 @@ program signal_test
   call check(status == SENNIT_OK, 'a block is attached again')
   call sennit_block_detach(peer)
   call sennit_block_detach(peer, stat=status)
-  call check_status(status, SENNIT_ERR_ARG, 'it is given up once')
+  call check_status(status, SENNIT_ERR_ARG, 'a block is detached only once')
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   call sennit_signal_destroy(mine)
   call sennit_signal_destroy(read)
   call sennit_signal_destroy(read, stat=status)
-  call check_status(status, SENNIT_ERR_ARG, 'a signal ends once')
+  call check_status(status, SENNIT_ERR_ARG, 'a signal is destroyed only once')
   call check(sennit_block_is_null(SENNIT_BLOCK_NULL) .and. .not. sennit_block_is_null(blocks(next)), 'null blocks')
   blocks(next)%words(5) = blocks(next)%words(5) + 1
   call sennit_block_attach(blocks(next), peer, stat=status)
@@ -83,18 +83,18 @@ contains
     call check(words(3) == 100 + before, 'the word of the rank before')
     done = .false.
     call sennit_signal_test(mine, done)
-    call check(done, 'it has fired')
+    call check(done, 'the signal has fired')
     call sennit_signal_reset(mine)
     call sennit_signal_epoch(mine, epoch)
     call check(epoch == 1, 'the next epoch')
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
     call sennit_signal_remaining(mine, left)
-    call check(left == 2, 'two events are to come')
+    call check(left == 2, 'two events are missing')
     call sennit_signal_notify(signals(next), 3_c_int64_t, stat=status)
     call check_status(status, SENNIT_ERR_SIGNAL_EARLY, 'an event two epochs ahead')
     word = 0
     call sennit_get_notify(word, peer, 8, 8)
-    call check(word == 100 + rank, 'what was put is got')
+    call check(word == 100 + rank, 'a get returns the numbers that were put')
     call sennit_signal_wait(read, SENNIT_FOREVER)
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   end subroutine one_message_and_one_event_fire_the_signal
@@ -132,7 +132,7 @@ contains
     integer(c_int64_t), target :: values(3)
     type(sennit_request) :: request
     integer :: i
-    ! Uses a separate block without signals: each notice names none.
+    ! Uses a separate block without signals; the notice names none either.
     of_no_signal = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 0_c_int64_t)
     call sennit_block_init(region, 8_c_size_t, 24_c_size_t, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, plain_own)
     call sennit_allgather(SENNIT_TEAM_WORLD, plain_own, blocks, c_sizeof(plain_own), SENNIT_FOREVER)
@@ -151,10 +151,10 @@ contains
     call sennit_put_notify_batch(3_c_size_t, parts, count)
     call check(count == 3 .and. parts(3)%status == SENNIT_OK, 'all parts are done')
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
-    call check(all(words(2:4) == [1000, 2000, 3000] + before), 'what the rank before has put')
+    call check(all(words(2:4) == [1000, 2000, 3000] + before), 'the numbers of the rank before')
     values = 0
     call sennit_get_notify_batch(3_c_size_t, parts, count)
-    call check(all(values == [1000, 2000, 3000] + rank), 'what was put is got')
+    call check(all(values == [1000, 2000, 3000] + rank), 'a get returns the numbers that were put')
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
     sent(1) = 4000 + rank
     notice = of_no_signal
@@ -162,11 +162,11 @@ contains
     call sennit_wait(request, SENNIT_FOREVER)
     call sennit_get_notify_nb(got, plain, 0_c_size_t, 8_c_size_t, notice, request)
     call sennit_wait(request, SENNIT_FOREVER)
-    call check(got(1) == 4000 + rank, 'calls that go on')
+    call check(got(1) == 4000 + rank, 'a put and a get with a request')
     parts(3)%offset = 17
     call sennit_put_notify_batch(3_c_size_t, parts, count, stat=status)
     call check_status(status, SENNIT_ERR_RANGE, 'a part that leaves the block')
-    call check(parts(1)%status == SENNIT_ERR_RANGE, 'and nothing has moved')
+    call check(parts(1)%status == SENNIT_ERR_RANGE, 'no part is done if one leaves the block')
     call sennit_block_detach(plain)
     call sennit_allgather(SENNIT_TEAM_WORLD, own, blocks, c_sizeof(own), SENNIT_FOREVER)
     words(2) = 200 + before
@@ -207,10 +207,10 @@ contains
     call sennit_wait(request, SENNIT_FOREVER)
     call sennit_get_notify_strided_nb(to, plain, 0, line, notice, request)
     call sennit_wait(request, SENNIT_FOREVER)
-    call check(all(to(1:3:2) == [110, 130] + rank), 'a box that goes on')
+    call check(all(to(1:3:2) == [110, 130] + rank), 'a box with a request')
     call sennit_get_notify_indexed_nb(to, plain, 0, both, request=request)
     call sennit_wait(request, SENNIT_FOREVER)
-    call check(all(to == [110 + rank, 0, 130 + rank]), 'a list that goes on')
+    call check(all(to == [110 + rank, 0, 130 + rank]), 'a list with a request')
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
     call sennit_plan_create(shapes)
     call sennit_plan_put_strided(shapes, plain, 0, from, line)
@@ -224,7 +224,7 @@ contains
     call sennit_plan_start(shapes)
     call sennit_plan_wait(shapes, SENNIT_FOREVER)
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
-    call check(all(words(2:4) == [7, 9, 9] + before), 'what a plan has put')
+    call check(all(words(2:4) == [7, 9, 9] + before), 'the numbers that a plan has put')
     call sennit_plan_destroy(shapes)
     call sennit_block_detach(plain)
     call sennit_allgather(SENNIT_TEAM_WORLD, own, blocks, c_sizeof(own), SENNIT_FOREVER)
@@ -250,7 +250,7 @@ contains
     call sennit_waitset_remove(set, read)
     call sennit_waitset_destroy(set)
     call sennit_waitset_create(set, stat=status)
-    call check(status == SENNIT_OK .and. set /= SENNIT_WAITSET_NULL, 'a set has a name')
+    call check(status == SENNIT_OK .and. set /= SENNIT_WAITSET_NULL, 'a set has a handle')
     call sennit_waitset_wait_any(set, SENNIT_FOREVER, none, stat=status)
     call check_status(status, SENNIT_ERR_STATE, 'an empty set')
     call sennit_waitset_destroy(set)
@@ -262,11 +262,11 @@ contains
     call check_status(status, SENNIT_ERR_TIMEOUT, 'a comparison that does not hold')
     looks = 0
     call sennit_wait_until(third_look, c_loc(looks), SENNIT_FOREVER)
-    call check(looks == 3, 'a condition is looked at until it holds')
+    call check(looks == 3, 'a condition is tested until it holds')
     call sennit_wait_until(third_look, c_loc(looks), -1, stat=status)
     call check_status(status, SENNIT_ERR_ARG, 'a negative time for a condition')
     call sennit_wait_until(third_look, c_loc(looks), -1_c_int64_t, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'and in the kind of C')
+    call check_status(status, SENNIT_ERR_ARG, 'a negative time of the kind of C')
   end subroutine words_are_waited_for
 
   function third_look(context) bind(C) result(holds)
@@ -298,22 +298,22 @@ contains
       call sennit_plan_wait(plan, SENNIT_FOREVER)
       call sennit_signal_wait(mine, SENNIT_FOREVER)
       call sennit_signal_wait(read, SENNIT_FOREVER)
-      call check(words(2) == run .and. words(3) == run + 1, 'what the plan of the rank before has put')
-      call check(got(1) == 10 * run + next, 'what the plan has got')
+      call check(words(2) == run .and. words(3) == run + 1, 'the numbers that the plan of the rank before has put')
+      call check(got(1) == 10 * run + next, 'the number that the plan has got')
     end do
     call sennit_plan_start(plan, stat=status)
     call check_status(status, SENNIT_OK, 'a run ahead')
     call sennit_plan_start(plan, stat=status)
-    call check_status(status, SENNIT_ERR_STATE, 'a plan that runs is not started')
+    call check_status(status, SENNIT_ERR_STATE, 'a running plan is not started')
     call sennit_plan_wait(plan, SENNIT_FOREVER)
     call sennit_plan_create(in_present_epoch)
     call sennit_plan_get(in_present_epoch, got, peer, 16, 8)
     call sennit_plan_commit(in_present_epoch, SENNIT_EPOCH_CURRENT, 1, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'the present epoch has no step')
+    call check_status(status, SENNIT_ERR_ARG, 'a step in the present epoch is refused')
     call sennit_plan_commit(in_present_epoch, SENNIT_EPOCH_CURRENT, 0)
     call sennit_plan_destroy(in_present_epoch)
     call sennit_plan_destroy(plan)
-    call check(plan /= SENNIT_PLAN_NULL, 'a plan has a name')
+    call check(plan /= SENNIT_PLAN_NULL, 'a plan has a handle')
   end subroutine a_plan_runs_again_and_again
 
 end program signal_test

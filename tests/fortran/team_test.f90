@@ -8,8 +8,8 @@ program team_test
   type(sennit_team), parameter :: world = SENNIT_TEAM_WORLD
   integer :: rank, size, status, lines_of_log = 0
 
-  call check(.not. sennit_initialized(), 'no rank yet')
-  call check(sennit_rank() == -1, 'nor a number')
+  call check(.not. sennit_initialized(), 'there is no rank before init')
+  call check(sennit_rank() == -1, 'there is no rank number before init')
   call sennit_init(sennit_options(thread_level=SENNIT_THREAD_MULTIPLE), paths='self,mapped,cma ')
   call sennit_init() ! calls of init are counted
   rank = sennit_rank()
@@ -23,9 +23,9 @@ program team_test
   call questions_are_answered()
   call errors_are_reported()
   call sennit_finalize()
-  call check(sennit_initialized(), 'one more')
+  call check(sennit_initialized(), 'the first of two finalizes keeps the rank')
   call sennit_finalize()
-  call check(.not. sennit_initialized(), 'left')
+  call check(.not. sennit_initialized(), 'the last finalize ends the rank')
   call end_of_test()
 
 contains
@@ -38,9 +38,9 @@ contains
     call sennit_team_size(team, members)
     call check(number == size - 1 - rank .and. members == size, 'a team in reverse order')
     call sennit_team_world_rank(team, 0, number)
-    call check(number == size - 1, 'its first rank')
+    call check(number == size - 1, 'the first rank of a team in reverse order')
     call sennit_team_translate(team, 0, world, number)
-    call check(number == size - 1, 'the same by translation')
+    call check(number == size - 1, 'the first rank of that team by translation')
     call sennit_team_create(team, 1_c_size_t, [0], other)
     call check((other == SENNIT_TEAM_NULL) .eqv. (rank /= size - 1), 'a team of one, and no team')
     if (rank == size - 1) call sennit_team_destroy(other)
@@ -57,7 +57,7 @@ contains
     call sennit_team_destroy(team)
     call sennit_team_split_locality(world, SENNIT_LOCALITY_SELF, team)
     call sennit_team_size(team, members)
-    call check(members == 1, 'alone')
+    call check(members == 1, 'a team of one rank by locality')
     call sennit_team_destroy(team)
   end subroutine teams_are_made_in_each_way
 
@@ -69,29 +69,29 @@ contains
     call sennit_group_create(1, [0], first)
     call sennit_group_difference(all_ranks, first, rest)
     call sennit_group_size(rest, number)
-    call check(number == size - 1, 'all but the first')
+    call check(number == size - 1, 'the group of all but the first')
     call sennit_group_union(first, rest, made)
     call sennit_group_compare(made, all_ranks, relation)
-    call check(relation == SENNIT_GROUP_IDENTICAL, 'and both together')
+    call check(relation == SENNIT_GROUP_IDENTICAL, 'the union of the first and the rest')
     call sennit_group_destroy(made)
     call sennit_group_intersection(all_ranks, first, made)
     call sennit_group_rank(made, 0, number)
-    call check(number == 0, 'the first is in both')
+    call check(number == 0, 'the intersection has the first')
     call sennit_group_destroy(made)
     call sennit_group_include(all_ranks, 1, [size - 1], made)
     call sennit_group_world_rank(made, 0, number)
-    call check(number == size - 1, 'the last alone')
+    call check(number == size - 1, 'the group of the last')
     call sennit_group_translate(made, 1, [0], all_ranks, translated)
-    call check(translated(1) == size - 1, 'its number among all')
+    call check(translated(1) == size - 1, 'the number of the last among all')
     call sennit_group_destroy(made)
     call sennit_group_exclude(all_ranks, 1, [0], made)
     call sennit_group_compare(made, rest, relation)
-    call check(relation == SENNIT_GROUP_IDENTICAL, 'without the first')
+    call check(relation == SENNIT_GROUP_IDENTICAL, 'the group that excludes the first')
     call sennit_team_create_group(world, all_ranks, team)
     call sennit_team_rank(team, number)
     call check(number == rank, 'a team of a group')
     call sennit_team_destroy(team)
-    call check(made /= all_ranks .and. made /= SENNIT_GROUP_NULL .and. made == made, 'groups are told apart')
+    call check(made /= all_ranks .and. made /= SENNIT_GROUP_NULL .and. made == made, 'groups are compared')
     call sennit_group_destroy(made)
     call sennit_group_destroy(rest)
     call sennit_group_destroy(first)
@@ -103,15 +103,15 @@ contains
     integer(c_int) :: dims(2), shape(2), periodic(2), dimensions, coords(2), number, source, destination
     dims = 0
     call sennit_grid_balance(12, 2, dims)
-    call check(all(dims == [4, 3]), 'twelve ranks')
+    call check(all(dims == [4, 3]), 'a grid for twelve ranks')
     call sennit_team_grid(world, 2, [1, size], [1, 0], grid)
     call sennit_team_grid_shape(grid, 2, dimensions, shape, periodic)
     call check(dimensions == 2 .and. all(shape == [1, size]) .and. all(periodic == [1, 0]), 'a grid of one row')
     call sennit_team_grid_shape(grid, 0, dimensions)
     call sennit_team_grid_coords(grid, rank, coords)
-    call check(all(coords == [0, rank]), 'its coordinates')
+    call check(all(coords == [0, rank]), 'the coordinates in a grid')
     call sennit_team_grid_rank(grid, [5, rank], number)
-    call check(number == rank, 'around the joined edge')
+    call check(number == rank, 'the rank across a periodic edge')
     call sennit_team_grid_shift(grid, 1, 1, source, destination)
     call check(source == rank - 1, 'the rank before, or none')
     call check(destination == merge(SENNIT_RANK_NONE, rank + 1, rank == size - 1), 'the rank behind, or none')
@@ -125,13 +125,13 @@ contains
     if (rank == 0) then
       call sennit_lock_acquire(lock, SENNIT_FOREVER)
       call sennit_lock_acquire(lock, 0_c_int64_t, stat=status)
-      call check_status(status, SENNIT_ERR_STATE, 'a rank has a lock once')
+      call check_status(status, SENNIT_ERR_STATE, 'a rank acquires a lock only once')
     end if
     call sennit_barrier(world, SENNIT_FOREVER)
     if (rank == size - 1 .and. rank > 0) then
       acquired = .true.
       call sennit_lock_try(lock, acquired)
-      call check(.not. acquired, 'another one has it')
+      call check(.not. acquired, 'another rank holds the lock')
     end if
     call sennit_barrier(world, SENNIT_FOREVER)
     if (rank == 0) call sennit_lock_release(lock)
@@ -139,10 +139,10 @@ contains
     if (rank == size - 1) then
       acquired = .false.
       call sennit_lock_try(lock, acquired)
-      call check(acquired, 'nobody has it')
+      call check(acquired, 'no rank holds the lock')
       call sennit_lock_release(lock)
     end if
-    call check(lock /= SENNIT_LOCK_NULL .and. lock == lock, 'it is a lock, and itself')
+    call check(lock /= SENNIT_LOCK_NULL .and. lock == lock, 'locks are compared')
     call sennit_lock_destroy(lock)
   end subroutine locks_exclude
 
@@ -156,9 +156,9 @@ contains
     call sennit_domain_get(0, domain)
     call check(domain%kind == SENNIT_DOMAIN_MACHINE .and. domain%parent == -1 .and. domain%inside == number - 1, 'the machine')
     call sennit_domain_ranks(0, int(size, c_size_t), ranks, members)
-    call check(members == size .and. all(ranks == [(number, number = 0, size - 1)]), 'its ranks')
+    call check(members == size .and. all(ranks == [(number, number = 0, size - 1)]), 'the ranks of the machine')
     call sennit_domain_ranks(0, size, ranks, number)
-    call check(number == size, 'how many, in the default kind')
+    call check(number == size, 'the number of ranks in the default kind')
   end subroutine domains_are_listed
 
   subroutine questions_are_answered()
@@ -171,21 +171,21 @@ contains
     integer(c_size_t) :: found
     real(c_double) :: now
     now = sennit_wtime()
-    call check(now > 0 .and. sennit_wtime() >= now, 'time goes on')
+    call check(now > 0 .and. sennit_wtime() >= now, 'the clock advances')
     call sennit_locality(rank, level)
-    call check(level == SENNIT_LOCALITY_SELF, 'oneself')
+    call check(level == SENNIT_LOCALITY_SELF, 'the locality of this rank')
     text = 'unchanged'
     call sennit_locality_string(rank, text)
-    call check(text(1:1) /= ' ' .and. text(200:200) == ' ' .and. text /= 'unchanged', 'where it is, padded with blanks')
+    call check(text(1:1) /= ' ' .and. text(200:200) == ' ' .and. text /= 'unchanged', 'the locality as text, padded with blanks')
     call sennit_locality_string(rank, short)
-    call check(short == text(1:5), 'cut to the length of the variable')
+    call check(short == text(1:5), 'the locality as text, cut to the length of the variable')
     short = 'what?'
     call sennit_locality_string(size, short, stat=status)
-    call check(status == SENNIT_ERR_RANGE .and. short == 'what?', 'no such rank: the text stays')
+    call check(status == SENNIT_ERR_RANGE .and. short == 'what?', 'a rank that does not exist leaves the text unchanged')
     call sennit_peer_path(rank, path)
     call check(path == SENNIT_PATH_SELF .and. sennit_path_name(path) == 'self' .and. sennit_path_built(path), 'the path')
     call sennit_peer_path_reason(rank, SENNIT_PATH_SELF, text)
-    call check(len_trim(text) > 0, 'its reason')
+    call check(len_trim(text) > 0, 'the reason of the path')
     call check(len(sennit_bootstrap_used()) > 0 .and. index_of_last_launcher() > 0, 'launchers')
     call check(scan(sennit_version(), '.') > 0 .and. len(sennit_build_description()) > 0, 'the version')
     do index = 0, 1000
@@ -199,7 +199,7 @@ contains
     call sennit_stats_get(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE, counters, stat=status)
     call check_status(status, SENNIT_ERR_UNSUPPORTED, 'counters where SENNIT_STATS is not set')
     call sennit_stats_print(stat=status)
-    call check_status(status, SENNIT_ERR_UNSUPPORTED, 'nor are they printed')
+    call check_status(status, SENNIT_ERR_UNSUPPORTED, 'counters are not printed if SENNIT_STATS is not set')
     call sennit_trace_note('nothing', stat=status)
     call check_status(status, SENNIT_OK, 'a note outside of a call')
     call sennit_thread_attach(rank, stat=status)
@@ -215,7 +215,7 @@ contains
     do index = 0, 100
       text = ' '
       if (len(sennit_bootstrap_describe(index, text)) == 0) exit
-      call check(len_trim(text) > 0, 'what is known of a launcher')
+      call check(len_trim(text) > 0, 'the description of a launcher')
     end do
   end function index_of_last_launcher
 
@@ -226,15 +226,15 @@ contains
     call sennit_alloc_local(64_c_size_t, 4096, 0, place)
     call sennit_segment_bytes(place, bytes)
     call sennit_pointer(place, memory, [bytes])
-    call check(modulo(transfer(c_loc(memory), 0_c_intptr_t), 4096_c_intptr_t) == 0, 'aligned')
+    call check(modulo(transfer(c_loc(memory), 0_c_intptr_t), 4096_c_intptr_t) == 0, 'the alignment of allocated memory')
     call check(c_associated(sennit_ptr(place), c_loc(memory)), 'the same address')
-    call check(sennit_gptr_of(memory, sennit_rank()) == place, 'and back')
+    call check(sennit_gptr_of(memory, sennit_rank()) == place, 'the global pointer of an address')
     call sennit_free(place)
     call sennit_free(place, stat=status)
-    call check_status(status, SENNIT_ERR_NOT_REGISTERED, 'it is freed once')
-    call check(.not. c_associated(sennit_ptr(place)), 'and has no address any more')
+    call check_status(status, SENNIT_ERR_NOT_REGISTERED, 'memory is freed only once')
+    call check(.not. c_associated(sennit_ptr(place)), 'freed memory has no address')
     call sennit_pointer(place, memory, [bytes], stat=status)
-    call check_status(status, SENNIT_ERR_NOT_REGISTERED, 'nor a pointer')
+    call check_status(status, SENNIT_ERR_NOT_REGISTERED, 'freed memory has no pointer')
   end subroutine sennit_alloc_and_free
 
   subroutine errors_are_reported()
@@ -243,16 +243,16 @@ contains
     status = sennit_error_report(SENNIT_ERR_RANGE, operation, 'a sentence of mine   ', 42_c_int64_t)
     error = sennit_last_error()
     call check(status == SENNIT_ERR_RANGE .and. error%status == status .and. error%provider_code == 42, 'an error of the program')
-    call check(sennit_string(error%operation) == 'my_call', 'its operation')
-    call check(sennit_last_error_text() == 'a sentence of mine' .and. len(sennit_last_error_text()) == 18, 'its text')
+    call check(sennit_string(error%operation) == 'my_call', 'the operation of an error')
+    call check(sennit_last_error_text() == 'a sentence of mine' .and. len(sennit_last_error_text()) == 18, 'the text of an error')
     call check(sennit_string(c_null_ptr) == '' .and. sennit_status_string(SENNIT_OK) == 'SENNIT_OK', 'texts of C')
     call sennit_log_set(count_lines, c_null_ptr, SENNIT_LOG_DEBUG)
     call sennit_barrier(SENNIT_TEAM_NULL, SENNIT_FOREVER, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'no team')
+    call check_status(status, SENNIT_ERR_ARG, 'a barrier of no team')
     call sennit_log_set(context=c_null_ptr, level=99, stat=status)
-    call check_status(status, SENNIT_ERR_ARG, 'no level')
+    call check_status(status, SENNIT_ERR_ARG, 'a level that does not exist')
     call sennit_log_set(context=c_null_ptr, level=SENNIT_LOG_WARNING)
-    call check(lines_of_log > 0, 'the log comes to a procedure of Fortran')
+    call check(lines_of_log > 0, 'a procedure of Fortran gets the log')
   end subroutine errors_are_reported
 
   subroutine count_lines(context, level, text) bind(C)

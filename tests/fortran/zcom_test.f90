@@ -22,7 +22,7 @@ program zcom_test
     ! If Sennit already runs on MPI_COMM_WORLD, its ranks differ from those of the communicator.
     if (turn > 2) call sennit_init_mpi(MPI_COMM_WORLD)
     call a_ring_of_another_communicator(mod(turn, 2) == 0)
-    call check(sennit_initialized() .eqv. turn > 2, 'Sennit has ended, where it was started for ZCom')
+    call check(sennit_initialized() .eqv. turn > 2, 'ZCom ends Sennit only if it has started Sennit')
     if (turn > 2) call sennit_finalize()
   end do
   call MPI_Finalize()
@@ -42,9 +42,9 @@ contains
     call ZCom_init([c_loc(word)], [4_c_size_t], MPI_COMM_WORLD, [no_rank], 1, theirs, ids, err)
     call check_status(err, SENNIT_ERR_RANGE, 'a target that does not exist')
     error = sennit_last_error()
-    call check(error%status == SENNIT_ERR_RANGE, 'the last error is this one, and not of the end of Sennit')
+    call check(error%status == SENNIT_ERR_RANGE, 'the last error is that of ZCom_init')
     call check(ids(1) == 55 .and. c_associated(theirs(1), c_loc(word)), 'nothing is written')
-    call check(.not. sennit_initialized(), 'Sennit was ended again')
+    call check(.not. sennit_initialized(), 'ZCom has ended Sennit')
   end subroutine targets_that_do_not_exist
 
   subroutine ids_that_do_not_exist()
@@ -57,7 +57,7 @@ contains
       call check(ZCom_can_read(ids(i), err(2)) == 0, 'can_read of no id')
       call check(ZCom_have_written(ids(i), err(3)) == 0, 'have_written of no id')
       call check(ZCom_have_read(ids(i), err(4)) == 0, 'have_read of no id')
-      call check(all(err == SENNIT_ERR_ARG), 'an id that does not exist is an error of arguments')
+      call check(all(err == SENNIT_ERR_ARG), 'an id that does not exist gives SENNIT_ERR_ARG')
       call check(ZCom_have_read(ids(i)) == 0, 'err may be absent')
     end do
   end subroutine ids_that_do_not_exist
@@ -84,22 +84,22 @@ contains
     end if
     call check_status(err, SENNIT_OK, 'ZCom_init')
     call ids_that_do_not_exist()
-    call check(ZCom_have_read(ids(1), err) == 0, 'no message was read')
-    call check_status(err, SENNIT_ERR_STATE, 'no message')
+    call check(ZCom_have_read(ids(1), err) == 0, 'have_read without a message returns 0')
+    call check_status(err, SENNIT_ERR_STATE, 'have_read without a message gives SENNIT_ERR_STATE')
     call MPI_Barrier(MPI_COMM_WORLD)
     own(:, 1) = [1000 + here, -here]
     call check(ZCom_can_write(ids(1), err) == 1, 'the first message may be written')
-    call check_status(err, SENNIT_OK, 'and that is no error')
-    call check(ZCom_have_written(ids(1), err) == 1, 'it is written')
-    call check_status(err, SENNIT_OK, 'and that is no error')
+    call check_status(err, SENNIT_OK, 'the call gives SENNIT_OK')
+    call check(ZCom_have_written(ids(1), err) == 1, 'the first message is written')
+    call check_status(err, SENNIT_OK, 'the call gives SENNIT_OK')
     do while (ZCom_can_read(ids(back), err) == 0)
       call check_status(err, SENNIT_OK, 'ZCom_can_read')
       if (err /= 0) exit
     end do
     call c_f_pointer(attached(back), theirs, [2])
-    call check(all(theirs == [1000 + targets(2), -targets(2)]), 'the numbers of the one before')
-    call check(ZCom_have_read(ids(back), err) == 1, 'it is read')
-    call check_status(err, SENNIT_OK, 'and that is no error')
+    call check(all(theirs == [1000 + targets(2), -targets(2)]), 'the numbers of the previous rank')
+    call check(ZCom_have_read(ids(back), err) == 1, 'the message is read')
+    call check_status(err, SENNIT_OK, 'the call gives SENNIT_OK')
     if (with_integer) then
       call ZCom_cleanup(ids, 2, backwards%MPI_VAL, err)
     else

@@ -50,8 +50,7 @@ TEST(Check, a_copy_that_differs_in_a_bit_is_found) {
         for (const std::uint64_t at : {std::uint64_t{0}, kBytes / 2 + 3, kBytes - 1})
             EXPECT_THROW(check_copy(Spoiled(*made.source, at), "mapped", role, to, 0, kBytes),
                          std::runtime_error);
-        // Found even after a right copy: a source that copies nothing, words of another way or
-        // place.
+        // Found even after a right copy: a source that copies nothing, and words of another way.
         EXPECT_NO_THROW(check_copy(*made.source, "mapped", role, to, 0, kBytes));
         EXPECT_THROW(check_copy(Lazy(), "mapped", role, to, 0, kBytes), std::runtime_error);
         EXPECT_THROW(check_copy(*made.source, "cma", role, to, 0, kBytes), std::runtime_error);

@@ -1,5 +1,5 @@
-/* Waiting and testing: each comparison of each type with the values where types differ, every form
- * with one value and with one for each word, empty sets, and forms that really wait. Breaks when a
+/* Waits and tests: each comparison of each type with the values where types differ, every form with
+ * one value and with one value for each word, empty sets, and forms that really wait. Breaks when a
  * type is compared as another (a sign, a width), a comparison is mistaken for a similar one, or a
  * word that is left out is read. */
 #include "check.h"
@@ -19,7 +19,7 @@ static int holds(int cmp, int is_less, int is_equal) {
     return result[cmp];
 }
 
-/* The words that must hold, and the rest as a status that leaves them out. */
+/* The words for which the comparison holds, and a status array that leaves out the others. */
 struct wanted {
     int has[kValues], left_out[kValues];
     int some, all;

@@ -14,8 +14,8 @@ static void start(void) {
 }
 
 /* All PEs put to all at the same time, each into its own places between those of the others.
- * Between these places each PE has one that it increments itself until all are done. Breaks when a
- * gap is written, even with the value that was read there: the gap belongs to another PE. */
+ * Each PE also has a gap between these places, which it increments until all are done. Breaks when
+ * a put writes to a gap, even the value that it has read there: the PE increments it meanwhile. */
 static uint64_t done;
 
 #define BETWEEN(T, PUT, PUT_BLOCKS)                                               \
@@ -141,9 +141,9 @@ static void transfers_that_overlap(void) {
     }
 }
 
-/* Both operators on the signal of PE 0 at the same time. The last PE sets it to a number in the
- * upper half, and all PEs add ones before and after. The result contains every addition that was
- * made after the set had been seen, and only additions besides the number that was set. */
+/* Both operators on the signal of PE 0 at the same time. The last PE sets the signal to a number in
+ * its upper half, and all PEs add ones before and after. The result contains every addition that
+ * was made after the set had been seen, and only additions besides the number that was set. */
 static uint64_t raced_variable;
 static long after_set, after_set_of_all;
 
@@ -179,7 +179,7 @@ static void race(uint64_t *word, uint64_t round) {
         const uint64_t result = shmem_signal_fetch(word), added = result & UINT32_MAX;
         CHECK(result >> 32 == round);
         CHECK(added >= (uint64_t)after_set_of_all && added <= (uint64_t)(adds * pes));
-        /* The PE that set it has seen that. */
+        /* The PE that set the number sees it in its later additions. */
         CHECK(after_set_of_all >= adds / 2 - 1);
     }
 }

@@ -20,7 +20,7 @@ static void handler(void) {
     shmem_finalize();
 }
 
-/* The other PEs end long before. */
+/* PE 0 ends long before this handler does. */
 static void linger(void) {
     sleep(1);
 }
@@ -32,7 +32,7 @@ static void compute(void) {
     }
 }
 
-/* A stream that is in use forever. */
+/* Reads for ever, and so keeps a stream in use. */
 static void read_nothing(void) {
     int ends[2];
     if (pipe(ends) != 0) abort();

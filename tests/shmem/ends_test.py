@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """When and how PEs end each other: ends_test.py SENNIT PROGRAM LARGE [NODES].
 
-LARGE is the program whose threads have more thread-local memory than the library asks for as the stack of its own thread. With
+LARGE is the program whose threads have more thread-local memory than the stack that the library requests for its own thread. With
 NODES the PEs are on that many made-up nodes, without sockets between nodes.
 """
 import os
@@ -33,14 +33,13 @@ CASES = [
     ("forgets-second", [], {}, {0}, r"^PE 0: warning: the program ended after 2 calls of shmem_init and 1 of shmem_finalize\n$", None),
     ("forgets-status", [], {}, {8}, r"exited with code 8", r"warning"),
     ("forgets-leaves", [], {}, {1}, r"ended without sennit_finalize, which counts as a failure", r"warning"),
-    # Its end does not complete the others' barrier.
+    # The end of PE 1 does not complete the other PE's barrier.
     ("forgets-alone", [], {}, {1}, r"^sennit run: rank 1 \(process \d+\) ended without sennit_finalize, which counts as a failure; [^\n]*\n$", None),
     ("alignment", [], {"SHMEM_SYMMETRIC_SIZE": "64m"}, {0}, r"^$", None),
 ]
 
-# Cases that depend on timing, and the result of a run with bad timing; no other result is tried again. A PE that has not reached
-# its own call when the other PE's end reaches it runs no handlers; and a PE that dies between two turns leaves nothing for which
-# the other waits.
+# Cases that depend on timing, and the result of a run with bad timing; other results are not tried again. A PE runs no handlers if
+# the other PE ends it before its own call; and a PE that dies between two turns leaves nothing that the other waits for.
 TRIES = {"handlers": 10, "turn": 4}
 MISSED = {"handlers": lambda code, said: code == 5 and "the handler of PE" in said and "shmem_finalize" not in said,
           "turn": lambda code, said: code == 124}

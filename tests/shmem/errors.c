@@ -88,7 +88,7 @@ static const struct {
 #define MISTAKE_ROW(NAME, ...) {#NAME, mistake_##NAME},
     MISTAKES(MISTAKE_ROW)};
 
-/* Each mistake ends a child of PE 1, and only that. */
+/* Each mistake ends a child of PE 1, and no other process. */
 static int make_in_children(void) {
     for (size_t i = 0; me == 1 && i < sizeof mistakes / sizeof *mistakes; ++i) {
         fprintf(stderr, "%s:\n", mistakes[i].name);

@@ -228,7 +228,7 @@ static void blocks_for_each(void) {
     shmem_free(from);
 }
 
-/* The places that have the largest number on some PE, and the total number of its occurrences. */
+/* The places where some PE has the largest number, and the number of these on all PEs together. */
 static void largest_numbers(void) {
     enum { kNumbers = 32 };
     static unsigned char has[kNumbers], any_has[kNumbers];

@@ -23,11 +23,11 @@ static_assert(std::is_pointer<shmem_team_t>::value && std::is_pointer<shmem_ctx_
 static_assert(!std::is_same<shmem_team_t, shmem_ctx_t>::value &&
                   !std::is_convertible<shmem_team_t, shmem_ctx_t>::value &&
                   !std::is_convertible<int, shmem_ctx_t>::value,
-              "of two types, and no numbers");
+              "handles have two types, and are no numbers");
 static_assert(std::is_same<decltype(SHMEM_TEAM_INVALID), shmem_team_t>::value &&
                   std::is_same<decltype(SHMEM_TEAM_SHARED), shmem_team_t>::value &&
                   std::is_same<decltype(SHMEM_CTX_DEFAULT), shmem_ctx_t>::value,
-              "constants have the types of what they stand for");
+              "constants have the types of their handles");
 
 namespace {
 

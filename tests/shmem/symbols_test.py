@@ -104,7 +104,7 @@ def main():
     bound = {words[4].split("@")[0] for words in map(str.split, lines.splitlines()) if len(words) > 4}
     if not bound & strong:  # start_pes calls pshmem_init
         failed = True
-        print("no call of the library's own is seen, so there is something else to be looked at")
+        print("no call by the library itself was found, although start_pes calls pshmem_init")
     for title, left in (("missing", wanted - weak), ("called by no test", wanted - called), ("missing for profilers", {"p" + name for name in wanted} - strong),
                         ("called by the library itself", wanted & bound),
                         ("not of the standard", set(kinds) - wanted - {"p" + name for name in wanted})):

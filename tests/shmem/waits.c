@@ -142,7 +142,7 @@ static void ring_of_signals(void) {
         if (me == 0) shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, lap);
     }
 }
-/* With tests, which a program repeats. */
+/* The same with tests, which the program repeats. */
 static void ring_of_tests(void) {
     for (long lap = 1; lap <= HOPS / pes; ++lap) {
         while (me != 0 && !shmem_long_test(&word, SHMEM_CMP_EQ, lap)) {

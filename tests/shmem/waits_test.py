@@ -30,7 +30,7 @@ FEW = ["long_wait_until", "barrier_all", "long_sum_reduce", "quiet"]
 ALL = FEW + """init long_wait_until_all long_wait_until_any long_wait_until_some signal_wait_until set_lock sync_all team_sync
 barrier long_sum_to_all broadcastmem collectmem fcollectmem alltoallmem long_sum_inscan malloc free team_split_strided
 team_destroy finalize""".split()
-# The call that reports the error if it is not the wait itself: this wait has a result for it.
+# The call that reports the error, where the wait itself returns the error as its result.
 SAID_BY = {"team_split_strided": "barrier_all"}
 KILLED = 128 + 9
 
@@ -43,7 +43,7 @@ def pes_of(case, copied):
 def said_by(case, copied):
     if case == "init":
         return "shmem_init"
-    if case == "quiet":  # a pointer leads to memory that outlives its PE; a copy by the kernel does not
+    if case == "quiet":  # mapped memory outlives its PE; memory that the kernel copies does not
         return r"PE \d: shmem_long_put_nbi" if copied else r"PE \d: quiet is over\n(.*\n)*PE \d: shmem_long_wait_until"
     return rf"PE \d: shmem_{SAID_BY.get(case, case)}"
 
@@ -64,9 +64,9 @@ def ends(case, how, environment):
     if took > BOUND_S:
         wrong.append(f"it took {took:.1f} s")
     if not re.search(rf"(?m)^{said_by(case, bool(environment))}: {GONE}", said):
-        wrong.append("no PE said what it was waiting in")
+        wrong.append("no PE has named its wait")
     if "it came out of" in said:
-        wrong.append("a PE went on")
+        wrong.append("a PE has returned from its wait")
     return f"{case} {how} {environment}: {', '.join(wrong)}; said:\n{said}" if wrong else None
 
 

@@ -147,7 +147,7 @@ static void pool(int rank, int size) {
     for (int i = 0; i < 3; ++i) {
         unr_blk_rdma_start(here, UNR_NO_SIGNAL, theirs[i], UNR_NO_SIGNAL,
                            URU_TRANSFER_TYPE_DMA_GET);
-        check(got, sizeof got, 10 * ((rank + size - 1) % size) + i, "what was got");
+        check(got, sizeof got, 10 * ((rank + size - 1) % size) + i, "the data of a get");
     }
     for (int left = 3; left > 0;) {
         int which = 7;
@@ -156,7 +156,7 @@ static void pool(int rank, int size) {
         ++found[which];
         --left;
     }
-    expect(found[0] == 1 && found[1] == 1 && found[2] == 1, "each signal of the pool is told once");
+    expect(found[0] == 1 && found[1] == 1 && found[2] == 1, "the pool reports each signal once");
 }
 
 static void datatypes(void) {
