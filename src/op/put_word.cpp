@@ -12,6 +12,12 @@
 namespace sennit::op {
 namespace {
 
+sennit_status misaligned(sennit_gptr word) {
+    return fail_peer(SENNIT_ERR_ARG, word.rank, "",
+                     "the word at offset %llu is not aligned to 8 bytes",
+                     static_cast<unsigned long long>(word.offset));
+}
+
 sennit_status check_put_word(const PutWordArgs &args) {
     if (args.operation != SENNIT_SUM && args.operation != SENNIT_REPLACE)
         return fail(SENNIT_ERR_ARG, "operator %d neither adds nor sets",
@@ -19,10 +25,7 @@ sennit_status check_put_word(const PutWordArgs &args) {
     if (args.word.rank != args.destination.rank)
         return fail(SENNIT_ERR_ARG, "the word belongs to rank %d, but the data goes to rank %d",
                     args.word.rank, args.destination.rank);
-    if (args.word.offset % sizeof args.value != 0)
-        return fail_peer(SENNIT_ERR_ARG, args.word.rank, "",
-                         "offset %llu of the word is not aligned to 8 bytes",
-                         static_cast<unsigned long long>(args.word.offset));
+    if (args.word.offset % sizeof args.value != 0) return misaligned(args.word);
     if (args.source == nullptr && args.bytes != 0)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
     return SENNIT_OK;
@@ -71,6 +74,10 @@ sennit_status put_word(Rank &rank, const PutWordArgs &args) {
     memory::SegmentEntry *entry = nullptr;
     status = resolve(rank, args.word, &entry);
     if (status == SENNIT_OK) status = check_range(*entry, args.word, sizeof args.value);
+    // Registered memory may begin at any address.
+    if (status == SENNIT_OK &&
+        reinterpret_cast<std::uintptr_t>(entry->base) % sizeof args.value != 0)
+        return misaligned(args.word);
     if (status == SENNIT_OK)
         status = transfer(rank, Direction::put, args.destination, const_cast<void *>(args.source),
                           args.bytes, {args.mode});

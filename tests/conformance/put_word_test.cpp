@@ -103,6 +103,15 @@ RANK_TEST(atomic, a_put_with_a_wrong_word_moves_nothing, kAtomics) {
         if (test.size > 1) test.is(put(sennit_gptr_at(memory, test.rank), bytes), SENNIT_ERR_ARG);
         test.is(sennit_put_word(there, nullptr, bytes, there, SENNIT_SUM, 1), SENNIT_ERR_ARG);
     }
+    // Here the offset of the word is aligned, but not its address.
+    alignas(8) std::uint8_t buffer[44] = {};
+    sennit_region mine = SENNIT_REGION_NULL;
+    test.ok(sennit_register(buffer + 4, 40, 0, &mine));
+    for (const std::size_t bytes : {std::size_t{8}, sizeof data})
+        test.is(sennit_put_word(sennit_gptr_at(memory, test.rank), data, bytes,
+                                sennit_gptr_add(mine.gptr, 8), SENNIT_SUM, 1),
+                SENNIT_ERR_ARG);
+    test.ok(sennit_deregister(mine));
     test.ok(sennit_flush_all(SENNIT_FOREVER));
     test.barrier();
     for (std::size_t i = 0; i < 512; ++i)
