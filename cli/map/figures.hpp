@@ -26,14 +26,15 @@ struct Figures {
     std::string end;  // how the measuring ended: complete, budget, interrupted, failed
 };
 
-// Adds one line of JSON. False: not a line of the map. Throws the errors of the functions that read
-// lines.
+// Adds one line of JSON. False: not a line of the map. Throws nlohmann::json::exception or
+// std::invalid_argument if a field is missing or invalid, or names a core that the machine lacks.
 bool take_line(const Json &line, Figures *figures);
 
 // "1 MiB", "8 bytes".
 std::string size_text(std::uint64_t bytes);
 
-// A map of one way and size: a value for each pair of cores, by their index in the machine.
+// The results of one way to move data ("mapped", "cma", ...) and one size: a value for each pair of
+// cores. Indices are those of Machine::cores.
 struct Grid {
     std::string way;
     std::uint64_t bytes = 0;
@@ -43,7 +44,8 @@ struct Grid {
     double most = 0;
 
     std::string title() const;  // "mapped, 1 MiB: GB/s"
-    // The part of the largest value, so that similar values look alike.
+    // Fraction of the largest value, for the colour. It counts from 0 and not from `least`:
+    // otherwise even similar values would get very different colours.
     double part_of(double value) const { return value / most; }
 };
 // The grids that have a value, in the order in which ways and sizes were measured.
@@ -70,7 +72,7 @@ struct Curve {
 // Curves of one group and size are adjacent.
 std::vector<Curve> curves(const Figures &figures);
 
-// Null if there is none.
+// The curve of `way` with the group, size and is_fresh of `like`. Null: there is none.
 const Curve *find_curve(const std::vector<Curve> &curves, const Curve &like,
                         const std::string &way);
 

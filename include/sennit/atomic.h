@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Atomic operations on another rank's memory: on one word, and element by element on arrays.
  *
- * sennit_atomic_VERB_TYPE acts on one word and returns when it is complete. _nb gives a request;
- * _nbi is completed by sennit_flush. Until then `old`, or `value` of a fetch, must not be read or
- * changed; operands are copied.
+ * sennit_atomic_VERB_TYPE acts on one word and returns when it is complete. With the suffix _nb a
+ * call returns a request; with _nbi sennit_flush completes it. Until the operation is complete,
+ * `old` (`value` of a fetch) must not be read or changed. Operands are copied, so they may be
+ * changed at once.
  *
  *     set, fetch                          store, load
- *     swap, compare_swap                  old := target, target := value; the latter only if
- *                                         target = expected (floats: the same bits)
+ *     swap                                old := target, then target := value
+ *     compare_swap                        the same, but target changes only if it was `expected`
+ *                                         (floats: the same bits)
  *     add, inc, and, or, xor              target := target OP value (inc: + 1); integers only
  *     fetch_add, fetch_inc, ...           the same, and return the old value
  *
@@ -17,32 +19,33 @@
  * Operations on a word are atomic towards each other, from any rank. On the owner's node they are
  * also atomic towards C11 and C++ atomics of the same size through sennit_ptr. Plain stores, puts
  * and gets do not tear a word, except puts and gets by cma (memory.h). A put that races with an
- * operation overwrites it or is overwritten.
+ * operation takes effect before or after it.
  *
- * Order: an operation that changes the word is a release. A rank that sees the change by a later
- * operation on the word sees what this rank completed before: stores, blocking puts, flushed
- * operations. An operation that returns the old value is an acquire. None is a full fence: if two
- * ranks each set a word and then read the other's word, both need sennit_flush in between.
- * Incomplete operations have no order; sennit_fence orders those that change a word, as puts.
+ * Order: an operation that changes the word is a release. If rank B sees a change by rank A in a
+ * later operation on the word, B also sees what A had completed before: stores, blocking puts,
+ * flushed operations. An operation that returns the old value is an acquire. None is a full fence:
+ * if two ranks each set a word and then read the other's word, both need sennit_flush in between.
+ * Incomplete operations have no order; sennit_fence orders the ones that change a word, like puts.
  *
- * Where load and store do not reach the memory, the operation is sent to the owner, which executes
- * it once: in its progress thread (SENNIT_PROGRESS), or in a call of Sennit that waits, tests (also
- * a request that is {0}) or flushes. An owner that polls its own memory must make such calls.
+ * Where only messages reach the memory, the operation is sent to the owner, which executes it once:
+ * in its progress thread (SENNIT_PROGRESS), or in a call of Sennit that waits, tests or flushes (a
+ * test of {0} too). An owner that polls its own memory must make such calls.
  *
- * Operations on memory of SENNIT_ALLOC_ACCUMULATE hold a lock of the owner's part of the
- * allocation: long accumulates are several times faster, single words slower.
+ * In memory of SENNIT_ALLOC_ACCUMULATE, operations hold a lock of the owner's part of the
+ * allocation: long accumulates are several times faster, single words slower. There:
  *
  * - An array of up to 512 bytes changes as a whole: another operation sees all of the change or
- *   nothing. Where load and store reach the memory this holds for any length.
+ *   none of it. Where load and store reach the memory this holds for any length.
+ * - A put that races with an operation may be lost.
  * - C11 and C++ atomics are not atomic towards these operations.
  * - If a rank dies during an operation on an array, some elements may be changed; none is torn.
  *   Other ranks are not blocked.
  * - Where load and store reach the memory, an operation that gets TIMEOUT has changed nothing.
  *
  * Errors of all calls: ARG (target not aligned to its size), RANGE (rank; outside the segment),
- * UNSUPPORTED (memory reached only by the kernel's copies). An operation that was sent to the owner
- * may have been executed after PEER_LOST, FABRIC and TIMEOUT. After TIMEOUT the memory for the old
- * value is in use until sennit_flush. */
+ * UNSUPPORTED (memory reached only by the kernel's copies). If an operation that was sent to the
+ * owner ends with PEER_LOST, FABRIC or TIMEOUT, the owner may have executed it. After TIMEOUT the
+ * memory for the old value is in use until sennit_flush. */
 #ifndef SENNIT_ATOMIC_H
 #define SENNIT_ATOMIC_H
 
@@ -99,10 +102,11 @@ SENNIT_ATOMIC_FLOATS(SENNIT_ATOMIC_DECLARE_WORD)
 
 /* target[i] := target[i] OPERATOR source[i] for `count` elements. Each element is atomic towards
  * accumulates of the same type and operations on words of its size; the array as a whole is not
- * (except in memory of SENNIT_ALLOC_ACCUMULATE). Only the target must be aligned to its
- * element. `source` may be NULL for NO_OP. Completion and order are those of operations on words,
- * but with _nb and _nbi the source must not change until completion. Errors: UNSUPPORTED (a bitwise
- * operator on floats; types and operators for reductions only). */
+ * (except in memory of SENNIT_ALLOC_ACCUMULATE). The target must be aligned to the size of an
+ * element; `source` and `result` need no alignment. `source` may be NULL for NO_OP. Completion and
+ * order are those of operations on words, but with _nb and _nbi the source must not change until
+ * completion. Errors: UNSUPPORTED (a bitwise operator on floats; types and operators for reductions
+ * only). */
 sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
                                 sennit_type type, sennit_operator op);
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,
@@ -117,11 +121,12 @@ sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, 
                                         size_t count, sennit_type type, sennit_operator op);
 
 /* Put `bytes` bytes, then change an 8-byte word of the same rank: SENNIT_SUM adds `value`,
- * SENNIT_REPLACE sets it. A rank that sees the word changed sees the data. `source` may be reused
- * on return, with _nbi after a flush. A flush of that rank waits for data and word and reports
- * failures. Errors: those of sennit_put and atomics, and ARG (the word is another rank's or not
- * aligned to 8 bytes; another operator). After ARG, RANGE and NOT_REGISTERED of the call nothing is
- * done. After other errors the data may have moved and the word may have changed. */
+ * SENNIT_REPLACE stores it in the word. A rank that sees the word changed sees the data. `source`
+ * may be reused on return, with _nbi after a flush. sennit_flush to that rank waits for data and
+ * word and returns their errors. Errors: those of sennit_put and atomics, and ARG (the word is
+ * another rank's or not aligned to 8 bytes; another operator). If the call returns RANGE, or ARG
+ * for a reason other than an unmapped source, nothing has changed. After other errors the data may
+ * have moved and the word may have changed. */
 sennit_status sennit_put_word(sennit_gptr destination, const void *source, size_t bytes,
                               sennit_gptr word, sennit_operator op, uint64_t value);
 sennit_status sennit_put_word_nbi(sennit_gptr destination, const void *source, size_t bytes,

@@ -11,8 +11,8 @@
 
 namespace sennit {
 
-// Current x86 processors fetch two adjacent lines together, so words that different ranks write are
-// this far apart.
+// Current x86 processors fetch two adjacent lines together, so words that different ranks write
+// often are this far apart.
 inline constexpr std::size_t kLineBytes = 128;
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -34,12 +34,12 @@ inline void cpu_pause() {
 #endif
 }
 
-// A fraction of cpu_pause(), for the first polls of a word that is expected within tens of
-// nanoseconds: cpu_pause() would take longer.
+// A shorter pause than cpu_pause(), for the first polls of a word that should change within tens of
+// nanoseconds. On processors other than x86-64 it is cpu_pause().
 inline void cpu_pause_briefly() {
 #if defined(__x86_64__)
-    // Prevents a speculative load for the next poll: a store by another core would force the
-    // processor to undo it.
+    // Without the fences the processor loads the word early for the next polls. If another core
+    // then stores to it, the processor must undo these loads, which takes longer.
     __builtin_ia32_lfence();
     __builtin_ia32_lfence();
     __builtin_ia32_lfence();
@@ -51,7 +51,7 @@ inline void cpu_pause_briefly() {
 // Orders this thread's earlier stores before its later loads, which neither release nor acquire
 // does. Needed if two sides each store a word and then load the other's word (Dekker).
 inline void store_load_fence() {
-    // seq_cst: the store-then-load order; both sides of the pair call this function.
+    // seq_cst: the store-then-load order; the other side calls this function or add_at_once().
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -76,23 +76,24 @@ inline std::uint64_t add_at_once(std::atomic<std::uint64_t> &word, std::uint64_t
     return before;
 }
 
-// Compiler barrier only: an earlier store stays before a later load in the program; the CPU may
-// still reorder them. For the side of a Dekker pair whose other side calls barrier_everywhere().
+// Compiler barrier only: the compiler keeps an earlier store before a later load; the CPU may still
+// reorder them. For one side of a Dekker pair; the other side calls barrier_everywhere().
 inline void store_load_in_program_order() {
     // seq_cst: orders only this thread's own instructions; the compiler emits no fence.
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Adds this process to the ones on which barrier_everywhere() acts. A process that calls that
-// function must have joined too. False: this kernel has no such barrier.
+// Adds this process to the ones on which barrier_everywhere() acts. False: this kernel has no such
+// barrier.
 bool join_barriers();
 // A full fence on every processor that runs a thread of a joined process: earlier stores of these
 // threads are visible afterwards, and later loads of these threads come after it. Costs the caller
 // microseconds, and the other threads nothing between calls.
 void barrier_everywhere();
 
-// Copies a word by one load and one store, so that a poller never sees half of a word. False, and
-// nothing is copied, if the machine cannot do that at these addresses.
+// Copies a word by one load and one store, so that a poller never sees half of a word (on x86-64
+// only within a cache line). False, and nothing is copied, if the machine cannot do that at these
+// addresses.
 template <class Word>
 inline bool copy_word(void *destination, const void *source) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -147,8 +148,8 @@ inline void load_words(void *to, const void *shared, std::size_t bytes) {
 
 // Orders this thread's earlier stores before its later ones.
 inline void order_stores() {
-    // SYNC fence: pairs with the acquire in order_loads(), or with the program's own; who sees a
-    // word also sees the stores before it.
+    // SYNC fence: pairs with the acquire in order_loads(), or with an acquire of the program. A
+    // rank that sees a store made after the fence also sees the stores before it.
     std::atomic_thread_fence(std::memory_order_release);
 }
 
@@ -158,8 +159,8 @@ inline void order_loads() {
     std::atomic_thread_fence(std::memory_order_acquire);
 }
 
-// Sleeps while *word == expected, at most timeout_ns. Returns after a wake, a change, a signal or
-// the timeout; the caller always checks the word again. Processes may share the word.
+// Returns at once if *word != expected. Otherwise sleeps until futex_wake_all(), a signal or the
+// timeout; the caller always checks the word again. Processes may share the word.
 void futex_wait(const std::atomic<std::uint32_t> *word, std::uint32_t expected,
                 std::int64_t timeout_ns);
 void futex_wake_all(const std::atomic<std::uint32_t> *word);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Initialized and MPI_Finalized may be called at any time and have the same arguments in every
-// MPI, so two symbols are enough. They are searched among the global symbols first, then in each
-// loaded library with the name of an MPI: Python loads its extension modules locally, where the
-// global search does not find them.
+// MPI, so these two symbols are enough for the state; ompi_mpi_init tells Open MPI from others.
+// They are searched among the global symbols first, then in each loaded library whose file name
+// begins with "libmpi". The reason: Python loads extension modules with RTLD_LOCAL, so an MPI that
+// came with such a module has no global symbols.
 #include "bootstrap/mpi_presence.hpp"
 
 #include <dlfcn.h>

@@ -26,7 +26,7 @@ struct StoredGroup {
     std::uint32_t count;
 };
 
-// With the limit, a program that never destroys groups gets an error before memory runs out.
+// At most 2^20 - 1 groups exist at a time, so a program that never destroys groups gets an error.
 using GroupTable =
     HandleTable<StoredGroup, HandleLayout<std::uint64_t, 20, 32>, TableShape{1u << 20, 64}>;
 
@@ -43,13 +43,13 @@ sennit_status no_group(sennit_group group) {
                 static_cast<unsigned long long>(group.handle));
 }
 
-// With the lock held.
+// Called with the rank's cold mutex held.
 StoredGroup *find_group(Rank &rank, sennit_group group) {
     const Groups *groups = rank.groups;
     return groups == nullptr ? nullptr : groups->table.find(group.handle);
 }
 
-// With the lock held. Null: no memory.
+// Called with the rank's cold mutex held. Null: no memory.
 Groups *open_groups(Rank &rank) {
     if (rank.groups == nullptr) rank.groups = new (std::nothrow) Groups;
     return rank.groups;

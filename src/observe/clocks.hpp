@@ -19,7 +19,8 @@ struct ClockOffset {
     std::int64_t error_ns;   // bound of the error
 };
 
-// `first` and `other` have `rounds` samples each, of one rank on each clock.
+// `first` and `other` have `rounds` samples each: `first[i]` and `other[i]` are the times of the
+// same exchange, of one rank on each clock.
 ClockOffset clock_offset(const ClockSample *first, const ClockSample *other, int rounds);
 
 }  // namespace sennit::runtime

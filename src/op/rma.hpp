@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put, get and fence for api/. Copies memory that load and store reach; passes other operations to
-// the op engine.
+// Put, get and fence for api/. Copies memory that load and store or the kernel (cma) reach; passes
+// other operations to the op engine.
 #pragma once
 
 #include <sennit/rma.h>
@@ -9,13 +9,14 @@
 
 namespace sennit::op {
 
-// Handles everything that op/direct.hpp does not: finds the error, attaches, or passes the
-// operation to the engine. A put only reads `local`.
+// A put or get that op/direct.hpp does not handle. Checks the arguments, and attaches the segment
+// at its first use. Then copies the data or passes the operation to the engine; copy_split() does
+// each with a part. A put only reads `local`.
 [[gnu::cold]] sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote,
                                      void *local, std::size_t bytes, const Completion &completion);
 
-// Fills *target if messages carry the operation, else sets *by_message to false. Errors: those of
-// transfer() before anything is sent.
+// Sets *by_message: whether the engine carries operations on this memory. If it does, *target names
+// the memory. Sends nothing. Errors: those of transfer() for `remote`.
 sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, Target *target,
                              bool *by_message);
 

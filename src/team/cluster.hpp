@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The barrier of large teams by load and store. The members form clusters of at most kMostOfCluster
 // members on one NUMA node. Each member adds 1 to the count of its cluster. The last one in a
-// cluster adds 1 to the count of clusters, and the last one of all releases every cluster. So a
-// rank accesses the words of one or two members, not of all. A member that has arrived does nothing
-// for others, so it need not be scheduled again for them. Called by barrier.cpp; design and
+// cluster adds 1 to the count of complete clusters, and the last one of all releases every cluster.
+// So the others access the words of one or two members, not of all. A member that has arrived does
+// nothing for others, so it need not be scheduled again for them. Called by barrier.cpp; design and
 // failures: docs/design/collectives.md.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace sennit::team {
 
-// Teams up to this size check the lines of all members.
+// The most members of a cluster. A team of at most this size has no clusters: each member checks
+// the arrival lines of all others (Way::flat).
 inline constexpr std::uint32_t kMostOfCluster = 16;
 
 struct Cluster {
@@ -20,8 +21,8 @@ struct Cluster {
     int numa;
 };
 
-// Called when the team is made. The clusters are equal on all members. Fills team.clusters, which
-// has room for one per member.
+// Called when the team is made. The clusters are equal on all members. Fills team.clusters, an
+// array of team.size: there may be as many clusters as members.
 void form_clusters(Rank &rank, Team &team);
 
 // This rank arrives. True: it was the last, and all members are released.

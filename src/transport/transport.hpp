@@ -15,6 +15,8 @@
 //     engine's lock held, so a transport object needs no lock for its own state. Objects of
 //     different ranks may share state (sim does) and lock it themselves.
 //   - close is called once, by sennit_finalize or a failed init; nothing is called afterwards.
+//     Exception: a copy of template_test.cpp closes a transport early. sennit_finalize then still
+//     calls submit, progress and close, which must bear that.
 //     After a failed open() only the destructor is called, so it must free everything.
 //
 // Rules for all transports:

@@ -6,7 +6,8 @@
 #ifndef SHMEM_H
 #define SHMEM_H
 
-/* So errors and warnings of a call show the line of the program, without the macros in between. */
+/* Makes this a system header. The compiler then shows errors and warnings of a call at the line of
+ * the program, without the macros in between. */
 #pragma GCC system_header
 
 #include <stddef.h>

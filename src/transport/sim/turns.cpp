@@ -5,8 +5,8 @@
 // progress calls the rank has the turn (about half of the turns last one), and then the next rank,
 // perhaps the same. A rank leaves with close().
 //
-// If the rank with the turn blocks outside progress, no rank runs. After `patience` lockstep then
-// ends permanently with a message, and the threads run freely.
+// If the rank with the turn blocks outside progress, no rank runs. When a rank has waited for its
+// turn for `patience`, lockstep ends permanently with a message, and the threads run freely.
 #include "base/log.hpp"
 #include "transport/sim/world.hpp"
 
@@ -43,8 +43,9 @@ void World::wait_for_turn(int rank) {
         if (holder_ == rank || counters_.lockstep_broken) return;
         counters_.lockstep_broken = true;
         log(SENNIT_LOG_ERROR,
-            "path sim: rank %d had the turn too long without progress; lockstep has ended",
-            holder_);
+            "path sim: rank %d has waited %lld ms for its turn, which rank %d has (-1: none); "
+            "lockstep has ended",
+            rank, static_cast<long long>(patience_ms), holder_);
         for (int other = 0; other < size_; ++other)
             members_[other].turn.wake_one();
     }

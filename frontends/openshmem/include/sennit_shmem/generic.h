@@ -1,5 +1,6 @@
 /* The C11 forms: macros that choose a function by the type of a pointer's target. The number of
- * arguments shows whether the first one is a context. In older C these macros cannot be used.
+ * arguments shows whether the first one is a context. The macros need _Generic: C11, or a compiler
+ * that has it in older C too.
  */
 #ifndef SENNIT_SHMEM_GENERIC_H
 #define SENNIT_SHMEM_GENERIC_H
@@ -10,13 +11,14 @@
 
 #define SENNIT_SHMEM_ASSOCIATE(T, N, BEFORE, AFTER) , T : BEFORE##N##AFTER
 
-/* Chosen for all other types, and for other numbers of arguments. They take no arguments, so that
- * the call is an error in which the compiler prints their name. */
+/* A macro calls the first function for any other type, and the second for another number of
+ * arguments. Both take no arguments, so the call does not compile, and the compiler's message shows
+ * the name of the function. */
 void sennit_shmem_has_no_form_for_this_type(void);
 void sennit_shmem_wrong_number_of_arguments(void);
 
-/* The function for the type of the first pointer, which is the second argument after a context or
- * team. */
+/* The function for the type of the first pointer. This is argument 1, or argument 2 if argument 1
+ * is a context or a team. */
 #define SENNIT_SHMEM_OF_FIRST(TABLE, VERB, A, ...)                    \
     _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_, VERB), default \
              : sennit_shmem_has_no_form_for_this_type)(A, __VA_ARGS__)
@@ -27,7 +29,8 @@ void sennit_shmem_wrong_number_of_arguments(void);
     _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_ctx_, VERB), default \
              : sennit_shmem_has_no_form_for_this_type)(CTX, A, __VA_ARGS__)
 
-/* PLAIN for the number of arguments in the macro's name, WITH for one more, else MISCOUNT. */
+/* SENNIT_SHMEM_BY_N gives PLAIN for N arguments, WITH for N + 1, and MISCOUNT for other numbers up
+ * to 8. */
 #define SENNIT_SHMEM_MISCOUNT(...) sennit_shmem_wrong_number_of_arguments(1)
 #define SENNIT_SHMEM_MISCOUNT_1 SENNIT_SHMEM_MISCOUNT
 #define SENNIT_SHMEM_MISCOUNT_2 SENNIT_SHMEM_MISCOUNT_1, SENNIT_SHMEM_MISCOUNT
@@ -157,7 +160,8 @@ void sennit_shmem_wrong_number_of_arguments(void);
 #define shmem_sum_inscan(...) SENNIT_SHMEM_BY_TEAM(REDUCE_SUM, _sum_inscan, __VA_ARGS__)
 #define shmem_sum_exscan(...) SENNIT_SHMEM_BY_TEAM(REDUCE_SUM, _sum_exscan, __VA_ARGS__)
 
-/* With one argument the call of a team, with four that of an active set. */
+/* With one argument shmem_sync() is shmem_team_sync(); with four it is the function of active sets.
+ */
 #define SENNIT_SHMEM_FIFTH(A, B, C, D, E, ...) E
 #define shmem_sync(...) \
     SENNIT_SHMEM_FIFTH(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
