@@ -17,19 +17,19 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kDoctorHelp =
-    R"(Checks settings of this machine, its kernel and its container. For each it shows the state, the
-cost to Sennit and the command that corrects it. Changes nothing. Measures for a fraction of a second;
-behind a firewall a second more for each interface. Starts two ranks to check that jobs start.
+    R"(Checks settings of this machine, its kernel and its container. Shows the state of each, and for
+a problem its cost to Sennit and the remedy. Changes nothing. Measures for less than a second, and up
+to a second more for each interface behind a firewall. Starts two ranks to check that jobs start.
 With --no-measure it measures and starts nothing.
 
 Verdicts
   good  nothing to do
   note  costs something in some programs
-  bad   calls fail, or every program of this many ranks is slower
+  bad   calls fail, or every program with N ranks (default 2) is slower
 
 Examples
   sennit doctor                    this machine
-  sennit doctor -n 16              for 16 ranks: processors, CPU quota, memory, files, processes
+  sennit doctor -n 16              enough for 16 ranks? processors, CPU quota, memory, files, processes
   sennit doctor --json | jq -r '.findings[] | select(.verdict == "bad") | .mend'
 
 Exit code

@@ -235,8 +235,8 @@ def claims_of(kernel, rows):
     def times(value):
         return f"{value:.2f}"
     lines = []
-    for word, suffixes in (("MPI, send and receive", ("-openmpi", "-mpich")),
-                           ("MPI, shared window by hand", ("-shared-openmpi", "-shared-mpich")),
+    for word, suffixes in (("both MPIs, send and receive", ("-openmpi", "-mpich")),
+                           ("both MPIs, shared window by hand", ("-shared-openmpi", "-shared-mpich")),
                            ("OpenMP", ("-openmp",)), ("Sennit in Fortran", ("-fortran",))):
         values = ratios(kernel, rows, suffixes)
         if values:
@@ -244,7 +244,7 @@ def claims_of(kernel, rows):
     bound = [ratio / rows[0]["ranks"] for ratio in ratios(kernel, rows, (SERIAL,))]
     if bound:
         lines.append(["serial rate × ranks", pages.span(bound, times), times(statistics.geometric_mean(bound))])
-    return pages.table(["Sennit's rate to that of", "over the sizes", "geometric mean"], lines)
+    return pages.table(["Sennit's rate divided by that of", "range over all sizes", "geometric mean"], lines)
 
 
 def text_of(kernel, folder):
@@ -259,9 +259,12 @@ def text_of(kernel, folder):
 
 {kernel.about}
 
-`apps/{kernel.name}/study/page.py` writes this page. Sennit's rate in C ({kernel.rate_unit}) is the suite's formula applied to rank 0's
-median iteration; each figure is the median of the rounds. The other columns have Sennit's rate divided by that of the program. `{SIZES_FILE}` and `{RANKS_FILE}`
-have more rows.
+`apps/{kernel.name}/study/page.py` writes this page; this measures everything:
+
+    {head["command"]}
+
+*Sennit, C*: {kernel.rate_unit} of rank 0's median iteration by the formula of the Parallel Research Kernels; median of the rounds. Other columns: this rate
+divided by the program's. `{SIZES_FILE}` and `{RANKS_FILE}` have more rows.
 
 ## By size
 
@@ -271,7 +274,7 @@ have more rows.
 
 {table_of(kernel, [row for row in rows if row["size"] in (sizes[2::4] or sizes)], ("size",))}
 
-{rows[0]["ranks"]} ranks or threads, one in the serial program. {pages.machine_of(head)}
+{rows[0]["ranks"]} ranks or threads; serial: one. {pages.machine_of(head, commands=False)}
 
 ## By ranks
 
@@ -279,7 +282,7 @@ have more rows.
 
 {table_of(kernel, [row for row in ranks_rows if row["ranks"] > 1] or ranks_rows, ("size", "ranks"))}
 
-{pages.machine_of(ranks_head)}
+If ranks share processors, both MPIs yield; MPICH's messages are slow even so. {pages.machine_of(ranks_head, commands=False)}
 
 Lines of code (`tools/count-lines`): {counted}.
 """

@@ -77,7 +77,7 @@ def machine_once(text):
         return text
     before, after = text.split("\n## ", 1)
     date, machine = found.pop().split(": ", 1)
-    return f"{before}\nMeasured on {date}: {machine}. *Load*: average at the start.\n\n## {named.sub('Load ', after)}"
+    return f"{before}\nMeasured on {date}: {machine}. *Load*: `/proc/loadavg` at the start.\n\n## {named.sub('Load ', after)}"
 
 
 def write_or_check(path, text, script):

@@ -9,8 +9,8 @@ CHANNELS = ("stencil/channels.h", "stencil/stencil_sennit.cpp")
 KERNEL = kernels.Kernel(
     name="stencil",
     title="The stencil kernel",
-    about="""Each iteration adds a weighted star of 9 points of the input grid to the output grid, then adds 1 to each input cell. Each rank has a block of the grid. With
-Sennit and in a shared window a rank copies the rows from its neighbours' memory into its ghost rows; with MPI's send and receive the neighbour sends them ([programs](../../../../apps/stencil/README.md)).""",
+    about="""Each iteration adds a weighted star of 9 points of the input grid to the output grid, then 1 to each input cell. Each rank has a block of the grid. With
+Sennit and in a shared window a rank copies its neighbours' rows into its ghost rows; with MPI's send and receive the neighbour sends them ([programs](../../../../apps/stencil/README.md)).""",
     size_option="--size",
     size_word="cells along an axis",
     rate_key="median_rate_mflops",
