@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 namespace sennit::cli {
@@ -19,8 +18,9 @@ inline ProcessState process_state(const char *host, int process) {
     (void)gethostname(here, sizeof here - 1);
     if (std::strcmp(host, here) != 0) return ProcessState::unknown;
     std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-    const std::string text(std::istreambuf_iterator<char>(stat), {});
-    if (text.empty()) return ProcessState::dead;
+    std::string text;
+    // The name may contain newlines.
+    if (!std::getline(stat, text, '\0')) return ProcessState::dead;
     // The state follows the name, which may contain any character. Z and X are dead processes that
     // their parent has not waited for; T and t are stopped by a signal or a debugger.
     const std::size_t name_end = text.rfind(") ");

@@ -150,7 +150,7 @@ sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size
  * completed before), TIMEOUT, and the operation's. */
 sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 
-/* *done is 1 if the operation is complete; then the call returns its status. Never waits. */
+/* *done is 1 if the operation is complete; then its status is returned. Does not wait for it. */
 sennit_status sennit_test(sennit_request *request, int *done);
 
 /* Wait for or test all requests. wait_all returns the first error after all are complete; after

@@ -55,17 +55,11 @@ static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const sennit_ch
     static const char operation[] = "ZCom_init_c";
     int mine[2];
     int size = 0;
-    int have_memory; /* all processes; else none waits for the others in MPI_Allgather */
     int *all;
     (void)MPI_Comm_size(comm, &size);
     all = (int *)malloc(sizeof *all * 2 * (size_t)size);
-    have_memory = all != NULL;
-    if (MPI_Allreduce(MPI_IN_PLACE, &have_memory, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS ||
-        !have_memory) {
-        free(all);
-        return sennit_error_report(SENNIT_ERR_NOMEM, operation,
-                                   "no memory for the ranks in some process of comm", 0);
-    }
+    if (all == NULL)
+        return sennit_error_report(SENNIT_ERR_NOMEM, operation, "no memory for the ranks", 0);
     mine[0] = sennit_rank();
     mine[1] = (int)status;
     if (MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm) != MPI_SUCCESS)

@@ -398,7 +398,8 @@ void collectives_close(Rank &rank) {
     if (all == nullptr) return;
     // No lock: a thread that has jumped out of an operator may still hold it. relaxed: no other
     // thread of the rank is in Sennit any more.
-    TeamState *state = all->states.load(std::memory_order_relaxed);
+    // Taken out: a wait in close_state() makes progress, and must not find states that are freed.
+    TeamState *state = all->states.exchange(nullptr, std::memory_order_relaxed);
     while (state != nullptr) {
         TeamState *next = state->next;
         close_state(rank, state);

@@ -205,6 +205,7 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (task.sequence == 0 || arrived.from < 0 || arrived.from >= engine->size)
         return SENNIT_ERR_ARG;
     TaskHistory *history = history_of(*engine, arrived.from);
+    // Without a history the answer cannot be stored: a repetition may be executed later.
     if (history == nullptr) return SENNIT_ERR_NOMEM;
     TaskHistory::Answer &entry = history->answers[task.sequence % kTaskWindow];
     if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;

@@ -11,8 +11,8 @@ const RequestCalls &functions_of(const Rank &rank, RequestKind kind) {
     return rank.request_kinds[static_cast<std::size_t>(kind)];
 }
 
-// Tests one request (RequestCalls::test). Each test makes progress of all open requests; also that
-// of a null request, since other ranks may wait for a rank that only tests such requests.
+// Tests one request (RequestCalls::test). The test of an operation or of a null request progresses
+// open collective calls too: other ranks may wait for a rank that only tests such requests.
 sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, int *done) {
     const RequestCalls &kind = functions_of(rank, kind_of(request));
     if (makes_progress && kind_of(request) != RequestKind::collective) poll_requests(rank);

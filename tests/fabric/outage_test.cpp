@@ -435,6 +435,8 @@ TEST_F(OneCard, a_try_that_cannot_be_ended_now_is_ended_and_repeated_later) {
         steps(20);
         pass(kMs);
         steps(20);
+        pass(110 * kMs);
+        steps(20);
         EXPECT_FALSE(held.over);
     }
     EXPECT_TRUE(until([&] {
@@ -482,6 +484,10 @@ TEST_F(OneCard, open_transfers_to_a_rank_that_has_left_end_as_soon_as_they_can) 
     {
         const Switch no_closes("no_closes");
         pass(2'100 * kMs);
+        steps(20);
+        pass(kMs);
+        steps(20);
+        pass(110 * kMs);
         steps(20);
         EXPECT_FALSE(get.over) << "a provider may still write to its buffer";
     }

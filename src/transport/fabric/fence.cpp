@@ -344,9 +344,10 @@ void Network::cut_older(int peer, unsigned rail, std::uint64_t number) {
 // that has not ended them after kHangsNs, closes the endpoint for all transfers of the rail.
 void Network::end_older(int peer, unsigned rail, std::uint64_t number, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
-    if (link.is_cut) return reset_active(rail);
-    link.is_cut = true;
+    const bool was_cut = std::exchange(link.is_cut, true);
     link.fenced_ns = now;
+    if (was_cut) reset_active(rail);
+    // A close leaves nothing to cut. If libfabric refuses it, the next try comes after kHangsNs.
     cut_older(peer, rail, number);
 }
 
@@ -361,11 +362,16 @@ void Network::end_all() {
         for (unsigned rail = 0; rail < rail_count_; ++rail)
             if (link_of(peer, rail).posted != 0) cut_older(peer, rail, UINT64_MAX);
     const Deadline limit = Deadline::after(kHangsNs);
-    for (unsigned rail = 0; rail < rail_count_; ++rail) {
-        while (is_open(rail) && !limit.over())
+    for (bool are_open = true; are_open && !limit.over();) {
+        are_open = false;
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            if (!is_open(rail)) continue;
             (void)handle_completions(rail, true);
-        if (is_open(rail)) reset_active(rail);
+            are_open = true;
+        }
     }
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        if (is_open(rail)) reset_active(rail);
 }
 
 // Ends all transfers of this rank on the rail; they are then in doubt. Do not poll before they are
@@ -446,8 +452,11 @@ void Network::lose_departed_peers(std::int64_t now) {
 // service_link() then ends the operations to the peer.
 void Network::mark_lost(int peer) {
     links_[peer].is_lost = some_are_lost_ = true;
-    for (unsigned rail = 0; rail < rail_count_; ++rail)
-        request_service(link_of(peer, rail));
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        RailLink &link = link_of(peer, rail);
+        link.is_cut = false;  // transfers to the present endpoint must end too
+        request_service(link);
+    }
 }
 
 void Network::abandon(RailLink &link) {

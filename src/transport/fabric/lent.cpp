@@ -48,7 +48,7 @@ std::byte *Network::copy_of(const Posted *posted) const {
 }
 
 // Whether to retry a registration that failed for lack of room: other registrations end meanwhile.
-// False after kUnlentNs, so that every wait ends.
+// False after kUnlentNs in which none has succeeded.
 bool Network::may_retry_registration(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
     const std::int64_t now = boot_ns();

@@ -72,8 +72,8 @@ inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
 // Limit of RailLink::patience_ns, which doubles.
 inline constexpr std::int64_t kMostPatienceNs = 5'000'000'000;
 
-// Whether a peer that uses `own` of the places may take one more. It may use a third of those that
-// the others leave: operations to stopped peers do not end for long, and must not fill all places.
+// Whether a peer that uses `own` of the `used` places may take one more: it may use a third as many
+// as are free. Operations to stopped peers do not end for long, and must not fill all places.
 constexpr bool has_share(std::size_t own, std::size_t used, std::size_t places) {
     return 3 * own + used < places;
 }
