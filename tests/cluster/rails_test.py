@@ -209,11 +209,7 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *op
             print(f"{cuts} cuts, {re.findall(r'took .* messages', text())}, {held_up} held a message up for more than 200 ms: {waits}")
             expect(re.search(r"took \d+ messages", text()) is not None, text()[-4000:])
             expect("runs" in options or 4 * held_up >= 3 * int(cuts), held_up, waits)
-            # If there are more runnable processes than processors, ranks may get theirs late: then one wait in 200 may be longer.
-            is_busy = os.getloadavg()[0] > os.cpu_count()
-            longer = [wait for wait in waits if wait >= 3000]
-            expect(len(longer) <= (len(waits) // 200 if is_busy else 0), waits)
-            expect(not waits or waits[-1] < 6000 and waits[len(waits) // 2] < 2000, waits)
+            expect(not waits or waits[-1] < 3000 and waits[len(waits) // 2] < 2000, waits)
     finally:
         for process in (job, keeper):
             if process is not None and process.poll() is None:
