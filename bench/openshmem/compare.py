@@ -49,6 +49,11 @@ def commands_of(words):
     return commands
 
 
+def middle(values):
+    """The median of the rounds that have a value."""
+    return statistics.median(value for value in values if value is not None)
+
+
 def ratios(row, name, ours):
     """The ratios of the rounds in which both have a value."""
     return [theirs / mine for mine, theirs in zip(row[ours], row[name]) if mine and theirs is not None]
@@ -70,14 +75,13 @@ def print_table(rows, names):
     for row in rows:
         if ours not in row or not any(name in row for name in others):
             continue
-        line = f"{row['case']:16} {row['bytes']:8} {statistics.median(value for value in row[ours] if value is not None):14.1f}"
+        line = f"{row['case']:16} {row['bytes']:8} {middle(row[ours]):14.1f}"
         for name in others:
             found = ratios(row, name, ours) if name in row else []
             if not found:
                 line += f" {'':14} {'':16} {'':7} {'':7}"
                 continue
-            middle = statistics.median(value for value in row[name] if value is not None)
-            line += f" {middle:14.1f} {statistics.median(found):16.2f} {min(found):7.2f} {max(found):7.2f}"
+            line += f" {middle(row[name]):14.1f} {statistics.median(found):16.2f} {min(found):7.2f} {max(found):7.2f}"
         print(line)
 
 

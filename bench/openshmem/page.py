@@ -11,7 +11,7 @@ import statistics
 import sys
 
 import reasons
-from compare import ratios
+from compare import middle, ratios
 from pages import folder_of, machine_of, table, text_of_bytes, write_or_check
 from runs import read_lines
 
@@ -30,10 +30,6 @@ COLLECTIVE = ("barrier_all", "sync_all", "team_sync", "broadcast", "fcollect", "
 BELOW_BYTES, SHORT_RATIO, BURST_RATIO = 256, 2, 2
 OVER_NS = (("p", "bare_store", "shmem_long_p", "a bare store", 3),
            ("fetch_add", "bare_fetch_add", "shmem_long_atomic_fetch_add", "a bare `lock xadd`", 5))
-
-
-def middle(values):
-    return statistics.median(value for value in values if value is not None)
 
 
 def least_of(values):
