@@ -1,6 +1,7 @@
 // Tasks: numbers, the window, repetitions, and their execution by the target. The engine over a
 // fake transport, direct calls of the target's side, and both over the path sim with failing rails.
 #include <numeric>
+#include <utility>
 
 #include "engine_fixture.hpp"
 #include "job.hpp"
@@ -138,13 +139,14 @@ class TargetTest : public TaskTest {
         return arrive(task, value, from);
     }
     sennit_status arrive(const transport::Task &task, std::uint64_t value, int from = 1) {
-        return op::engine_execute(
-            &rank(), transport::Arrived{from, &task, nullptr, reinterpret_cast<std::byte *>(&word),
-                                        8, reinterpret_cast<const std::byte *>(&value),
-                                        reinterpret_cast<std::byte *>(&reply)});
+        return op::engine_execute(&rank(),
+                                  transport::Arrived{from, &task, nullptr, memory, 8,
+                                                     reinterpret_cast<const std::byte *>(&value),
+                                                     reinterpret_cast<std::byte *>(&reply)});
     }
 
     alignas(8) std::uint64_t word = 100;
+    std::byte *memory = reinterpret_cast<std::byte *>(&word);  // null: the segment is gone
     std::uint64_t reply = 0;
 };
 
@@ -166,17 +168,10 @@ TEST_F(TargetTest, a_repetition_gets_the_first_answer_and_changes_nothing) {
 // Broken by a repetition that is executed after its sender has reported the failure.
 TEST_F(TargetTest, a_repetition_of_a_task_that_was_refused_is_refused_too) {
     start();
-    const transport::Task task{1, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, 0, {}};
-    const std::uint64_t value = 5;
-    transport::Arrived gone{1,
-                            &task,
-                            nullptr,
-                            nullptr,
-                            8,
-                            reinterpret_cast<const std::byte *>(&value),
-                            reinterpret_cast<std::byte *>(&reply)};
-    EXPECT_EQ(op::engine_execute(&rank(), gone), SENNIT_ERR_NOT_REGISTERED);
+    std::byte *const at_word = std::exchange(memory, nullptr);
+    EXPECT_EQ(arrive(1, 5), SENNIT_ERR_NOT_REGISTERED);
     // The segment's slot has been reused meanwhile.
+    memory = at_word;
     EXPECT_EQ(arrive(1, 5), SENNIT_ERR_NOT_REGISTERED);
     EXPECT_EQ(word, 100u);
     EXPECT_EQ(arrive(2, 5), SENNIT_OK);
