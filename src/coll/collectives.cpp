@@ -36,9 +36,13 @@ TeamState *state_of(const Rank &rank, const team::Team &team) {
     return state;
 }
 
-// Removes a state from the list. Other threads may put states before the first one meanwhile.
+// Removes a state from the list, whose queue is empty. Other threads may put states before the
+// first one meanwhile.
 void take_out(Collectives &all, TeamState *state) {
-    const MutexLock lock(all.polling);
+    // With an empty queue poll_all() gives the turn back at once.
+    while (!state->turn.try_take())
+        (void)sched_yield();
+    const MutexLock lock(all.walk);
     TeamState *first = state;
     // relaxed twice: under the lock; a new first state points to states that were there before.
     if (!all.states.compare_exchange_strong(first, state->next, std::memory_order_relaxed)) {
@@ -239,8 +243,7 @@ void give_back(Collectives &all, OpenCall *operation) {
     all.table.give_back(*operation);
 }
 
-// The test of RequestCalls (rank/rank.hpp). Always makes progress itself: poll_all() skips all
-// teams while another thread has their list.
+// The test of RequestCalls (rank/rank.hpp).
 sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_progress*/, int *done) {
     Collectives &all = *rank.collectives;
     OpenCall *operation = nullptr;
@@ -260,19 +263,27 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     return status;
 }
 
-// Progresses the open calls of all teams, unless another thread does.
+// Progresses the open calls of all teams, except those that another thread progresses.
 void poll_all(Rank &rank) {
     Collectives &all = *rank.collectives;
-    if (pthread_mutex_trylock(&all.polling) != 0) return;
+    (void)pthread_mutex_lock(&all.walk);
     // Without this, the time limit of the calling function would end the wait of another call, and
     // with it the calls of its team.
     const NoCall others;
     // SYNC coll-states: pairs with the release in open_state(); the state comes before.
     TeamState *state = all.states.load(std::memory_order_acquire);
-    for (; state != nullptr; state = state->next)
+    for (; state != nullptr; state = state->next) {
         // relaxed: a request that another thread has just started is progressed by that thread.
-        if (state->open_requests.load(std::memory_order_relaxed) != 0) try_progress(*state);
-    (void)pthread_mutex_unlock(&all.polling);
+        if (state->open_requests.load(std::memory_order_relaxed) == 0 || !state->turn.try_take())
+            continue;
+        // The turn keeps the state in the list. Without the lock, since the program's operator may
+        // take long, or leave by a longjmp.
+        (void)pthread_mutex_unlock(&all.walk);
+        progress(*state);
+        (void)pthread_mutex_lock(&all.walk);
+        state->turn.give_back();
+    }
+    (void)pthread_mutex_unlock(&all.walk);
 }
 
 sennit_status take_operation(Collectives &all, OpenCall **out) {
@@ -396,9 +407,8 @@ sennit_status collectives_open(Rank &rank) {
 void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
-    // No lock: a thread that has jumped out of an operator may still hold it. relaxed: no other
-    // thread of the rank is in Sennit any more.
     // Taken out: a wait in close_state() makes progress, and must not find states that are freed.
+    // relaxed: no other thread of the rank is in Sennit any more.
     TeamState *state = all->states.exchange(nullptr, std::memory_order_relaxed);
     while (state != nullptr) {
         TeamState *next = state->next;

@@ -169,9 +169,8 @@ inline bool is_broken(const TeamState &state) {
 // A rank's collective requests, and the teams that have made calls.
 struct Collectives {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of the requests
-    // Held by the thread that progresses all teams, which may take long; only a call that ends a
-    // team waits for it.
-    pthread_mutex_t polling = PTHREAD_MUTEX_INITIALIZER;
+    // Of walks through `states` and removals. Never held while a call progresses.
+    pthread_mutex_t walk = PTHREAD_MUTEX_INITIALIZER;
     HandleTable<OpenCall, request::Handles, TableShape{1u << 20, 16}> table;
     std::atomic<TeamState *> states = nullptr;  // of all teams with calls
     TeamState *by_slot[kTeamSlots] = {};        // the same by team slot

@@ -11,11 +11,15 @@ const RequestCalls &functions_of(const Rank &rank, RequestKind kind) {
     return rank.request_kinds[static_cast<std::size_t>(kind)];
 }
 
-// Tests one request (RequestCalls::test). The test of an operation or of a null request progresses
-// open collective calls too: other ranks may wait for a rank that only tests such requests.
+// Tests one request (RequestCalls::test). The test of a request of any kind progresses all others,
+// too: other ranks may wait for a rank that only tests this one.
 sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, int *done) {
     const RequestCalls &kind = functions_of(rank, kind_of(request));
-    if (makes_progress && kind_of(request) != RequestKind::collective) poll_requests(rank);
+    if (makes_progress) {
+        // The tests of other kinds poll the paths themselves.
+        if (kind_of(request) == RequestKind::collective) poll_hooks(rank);
+        poll_requests(rank);
+    }
     if (kind.test != nullptr) return kind.test(rank, request, makes_progress, done);
     if (!is_null(request)) return no_request(request);
     *done = 1;

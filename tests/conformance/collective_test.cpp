@@ -308,13 +308,15 @@ void jump_out(const void *, const void *, void *, std::size_t, void *) {
 }
 
 // Broken by a turn that stays taken after a jump out of an operator: it must not be reported as
-// another thread's, and neither the team's destruction nor sennit_finalize may wait for it without
-// end.
+// another thread's, and neither the destruction of a team nor sennit_finalize may wait for it
+// without end.
 RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRanks | kOnce) {
     sennit_team team{};
     sennit_team other{};
-    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &other));
-    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    sennit_team third{};
+    for (sennit_team *made : {&other, &team, &third})
+        test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, made));
+    test.ok(sennit_barrier(third, SENNIT_FOREVER));
     sennit_gptr go = SENNIT_GPTR_NULL;
     test.ok(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(std::uint64_t), 0, 0, &go));
     auto *own =
@@ -361,6 +363,7 @@ RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRan
                                  SENNIT_FOREVER));
     }
     test.barrier();
+    test.ok(sennit_team_destroy(third));
     test.ok(sennit_free(go));
 }
 

@@ -139,46 +139,57 @@ RANK_TEST(request, a_test_with_a_late_peer_returns_at_once_and_says_not_done, kT
     test.free(segment);
 }
 
-// Broken by a test that progresses only its own request: a broadcast of several pieces needs its
-// root until the last piece.
+// Counts the words that are 1, at `there`. Word by word, since a get of one word is atomic.
+int count_ones(Ranks &test, sennit_gptr there) {
+    int count = 0;
+    for (int i = 0; i < test.size; ++i) {
+        std::uint64_t word = 0;
+        test.ok(sennit_get(&word, sennit_gptr_add(there, i * std::int64_t{8}), sizeof word));
+        count += word == 1 ? 1 : 0;
+    }
+    return count;
+}
+
+// Broken by a test that progresses only its own request, or only its own team: a broadcast of
+// several pieces needs its root until the last piece.
 RANK_TEST(request, a_test_progresses_collective_calls_too, kTwoRanks | kOnce) {
-    const std::size_t bytes = test.load_store ? 300000 : 30000;
+    std::vector<std::uint8_t> data(test.load_store ? 300000 : 30000);
     // A word for each rank, in the memory of rank 0.
     std::vector<std::uint64_t> words(static_cast<std::size_t>(test.size));
-    const std::size_t word_bytes = words.size() * sizeof words[0];
     sennit_gptr all = SENNIT_GPTR_NULL;
-    test.ok(sennit_alloc(SENNIT_TEAM_WORLD, word_bytes, 0, 0, &all));
+    test.ok(sennit_alloc(SENNIT_TEAM_WORLD, words.size() * 8, 0, 0, &all));
     const sennit_gptr there = sennit_gptr_at(all, 0);
-    if (test.rank == 0) test.ok(sennit_put(there, words.data(), word_bytes));
-    std::vector<std::uint8_t> data(bytes);
-    test.barrier();
-    if (test.rank == 0) {
-        fill(data.data(), bytes, 1);
-        sennit_request request = SENNIT_REQUEST_NULL;
-        test.ok(sennit_broadcast_nb(SENNIT_TEAM_WORLD, 0, data.data(), bytes, &request));
-        const double end = sennit_wtime() + 20;
-        std::ptrdiff_t count = 0;
-        while (count < test.size - 1 && sennit_wtime() < end) {
-            sennit_request none = SENNIT_REQUEST_NULL;
-            int is_done = 0;
-            test.ok(sennit_test(&none, &is_done));
-            // Word by word, since a get of one word is atomic.
-            for (std::size_t i = 0; i < words.size(); ++i) {
-                const auto offset = static_cast<std::int64_t>(i * sizeof words[0]);
-                test.ok(sennit_get(&words[i], sennit_gptr_add(there, offset), sizeof words[0]));
+    sennit_team team{};
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    for (const bool tests_other_team : {false, true}) {
+        if (test.rank == 0) test.ok(sennit_put(there, words.data(), words.size() * 8));
+        test.barrier();
+        sennit_request tested = SENNIT_REQUEST_NULL;
+        if (test.rank == 0) {
+            fill(data.data(), data.size(), 1);
+            sennit_request request = SENNIT_REQUEST_NULL;
+            test.ok(sennit_broadcast_nb(SENNIT_TEAM_WORLD, 0, data.data(), data.size(), &request));
+            if (tests_other_team) test.ok(sennit_barrier_nb(team, &tested));
+            const double end = sennit_wtime() + 20;
+            while (count_ones(test, there) < test.size - 1 && sennit_wtime() < end) {
+                int is_done = 0;
+                test.ok(sennit_test(&tested, &is_done));
             }
-            count = std::count(words.begin(), words.end(), 1u);
+            test.equal(count_ones(test, there), test.size - 1);
+            test.ok(sennit_wait(&request, SENNIT_FOREVER));
+        } else {
+            const std::uint64_t one = 1;
+            test.ok(
+                sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), data.size(), SENNIT_FOREVER));
+            test.ok(
+                sennit_put(sennit_gptr_add(there, test.rank * std::int64_t{8}), &one, sizeof one));
+            if (tests_other_team) test.ok(sennit_barrier_nb(team, &tested));
         }
-        test.equal(count, test.size - 1);
-        test.ok(sennit_wait(&request, SENNIT_FOREVER));
-    } else {
-        const std::uint64_t one = 1;
-        test.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER));
-        test.ok(sennit_put(sennit_gptr_add(there, test.rank * static_cast<int64_t>(sizeof one)),
-                           &one, sizeof one));
+        test.ok(sennit_wait(&tested, 20 * kSecond));
+        check_pattern(test, data.data(), data.size(), 1);
+        test.barrier();
     }
-    check_pattern(test, data.data(), bytes, 1);
-    test.barrier();
+    test.ok(sennit_team_destroy(team));
     test.ok(sennit_free(all));
 }
 
