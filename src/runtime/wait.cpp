@@ -70,6 +70,14 @@ void ring_sleepers(Doorbell &bell) {
     futex_wake_all(&bell.rings);
 }
 
+bool is_warning_due(Rank &rank, std::int64_t lasted_ns, std::int64_t left_ns) {
+    // relaxed twice: at worst two threads warn.
+    if (lasted_ns < rank.warns_after_ns.load(std::memory_order_relaxed) || left_ns < kEndsSoonNs)
+        return false;
+    rank.warns_after_ns.store(3 * lasted_ns, std::memory_order_relaxed);
+    return true;
+}
+
 WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &search)
     : rank_(rank),
       deadline_(deadline),
@@ -115,10 +123,10 @@ WaitLoop::Step WaitLoop::step() {
         checked_ns_ = now;
         if (search_.find != nullptr) lost_ = search_.find(rank_, search_.context);
         if (lost_ >= 0) return Step::lost;
-        // relaxed: it only decides when to warn.
         if (search_.warn != nullptr &&
-            now - started_ns_ >= rank_.warns_after_ns.load(std::memory_order_relaxed)) [[unlikely]]
-            warn_of_wait(now - started_ns_);
+            is_warning_due(rank_, now - started_ns_, deadline_.left_ns())) [[unlikely]]
+            search_.warn(rank_, search_.context,
+                         static_cast<int>((now - started_ns_) / 1'000'000'000));
     }
     if (over) {
         note_fruitless_poll(rank_);  // a wait without time is a poll
@@ -136,15 +144,6 @@ WaitLoop::Step WaitLoop::step() {
         return Step::again;
     }
     return Step::sleep;
-}
-
-// Triples the time after which the rank's next wait warns: a program may have long waits on
-// purpose.
-[[gnu::cold, gnu::noinline]] void WaitLoop::warn_of_wait(std::int64_t lasted_ns) {
-    if (deadline_.left_ns() < kEndsSoonNs) return;
-    // relaxed: at worst two threads warn.
-    rank_.warns_after_ns.store(3 * lasted_ns, std::memory_order_relaxed);
-    search_.warn(rank_, search_.context, static_cast<int>(lasted_ns / 1'000'000'000));
 }
 
 bool WaitLoop::yields_reach_nobody(std::int64_t now) {

@@ -84,6 +84,10 @@ struct LostSearch {
     void (*warn)(Rank &rank, const void *context, int seconds) = nullptr;
 };
 
+// Whether a wait that has lasted so long logs a warning. Then the time after which the rank's next
+// wait warns is three times as long: a program may have long waits on purpose.
+bool is_warning_due(Rank &rank, std::int64_t lasted_ns, std::int64_t left_ns);
+
 // The steps of a wait after unsuccessful polling. Used only by wait_until.
 class WaitLoop {
   public:
@@ -108,7 +112,6 @@ class WaitLoop {
 
   private:
     void end_polling();
-    void warn_of_wait(std::int64_t lasted_ns);
     // Counts yields that returned at once; true: too many in a row.
     bool yields_reach_nobody(std::int64_t now);
 

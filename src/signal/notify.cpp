@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "op/strided.hpp"
 #include "request/request.hpp"
 #include "runtime/whole_call.hpp"
@@ -146,12 +147,16 @@ bool EarlyWait::pause(Rank &rank) {
     }
     const Deadline whole = default_deadline();
     const std::int64_t left_ns = std::min(limit_.left_ns(), whole.left_ns());
+    const std::int64_t lasted_ns = now_ns() - started_ns_;
     if (left_ns == 0) {
         const sennit_error early = *thread_error();
         (void)fail_peer(early.status, early.peer, early.path, "after a wait of %lld us: %s",
-                        static_cast<long long>((now_ns() - started_ns_) / 1000), early.text);
+                        static_cast<long long>(lasted_ns / 1000), early.text);
         return false;
     }
+    if (is_warning_due(rank, lasted_ns, left_ns))
+        log(SENNIT_LOG_WARNING, "a notified put or get has waited for %d s: %s",
+            static_cast<int>(lasted_ns / 1'000'000'000), thread_error()->text);
     const ErrorGuard early;
     (void)wait_until(rank, Deadline::after(std::min(pause_ns_, left_ns)), rank.world_rank,
                      [] { return false; });

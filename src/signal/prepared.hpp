@@ -24,8 +24,8 @@ class EarlyWait {
   public:
     explicit EarlyWait(const sennit_notice *notice)
         : wait_ns_(notice == nullptr ? 0 : notice->wait_ns) {}
-    // Makes progress until the next try is due, and preserves the thread's error. False: no more
-    // tries; if there was a wait, the error then has its length.
+    // Makes progress until the next try is due, and preserves the thread's error. Warns after 10 s,
+    // as waits do. False: no more tries; if there was a wait, the error then has its length.
     bool pause(Rank &rank);
 
   private:

@@ -56,6 +56,39 @@ void expect_one_warning(const std::string &text) {
     require(logged == text + "\n", "the wait has warned once: " + text);
 }
 
+// Rank 5 puts into this rank's only message twice, and the second put waits for the reset.
+struct Target {
+    sennit_signal arrived = SENNIT_SIGNAL_NULL;
+    sennit_block block{};
+
+    void make() {
+        sennit_gptr memory = SENNIT_GPTR_NULL;
+        expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &memory), SENNIT_OK, "alloc");
+        if (is_first())
+            expect(sennit_signal_create(1, 1, SENNIT_SIGNAL_STRICT, &arrived), SENNIT_OK, "create");
+        expect(sennit_block_init({memory, 64}, 0, 8, SENNIT_SIGNAL_NULL, arrived, &block),
+               SENNIT_OK, "block_init");
+        expect(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &block, sizeof block, SENNIT_FOREVER),
+               SENNIT_OK, "broadcast");
+    }
+    void take_both() const {
+        for (int i = 0; i < 2; ++i) {
+            expect(sennit_signal_wait(arrived, SENNIT_FOREVER), SENNIT_OK, "signal_wait");
+            expect(sennit_signal_reset(arrived), SENNIT_OK, "reset");
+        }
+    }
+    void put_twice() const {
+        sennit_peer_block there;
+        expect(sennit_block_attach(&block, &there), SENNIT_OK, "attach");
+        const std::uint64_t data = 1;
+        sennit_notice notice{};
+        notice.epoch = SENNIT_EPOCH_NEXT;
+        notice.wait_ns = SENNIT_FOREVER;
+        for (int i = 0; i < 2; ++i)
+            expect(sennit_put_notify_with(there, 0, &data, sizeof data, &notice), SENNIT_OK, "put");
+    }
+};
+
 // Each rank waits for rank 0 in a different call.
 void late_for_waits() {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
@@ -66,8 +99,10 @@ void late_for_waits() {
         expect(sennit_team_split(SENNIT_TEAM_WORLD, is_member ? 0 : SENNIT_COLOR_NONE, 0, &team[i]),
                SENNIT_OK, "split");
     }
+    Target target;
+    target.make();
     sennit_signal signal = SENNIT_SIGNAL_NULL;
-    sennit_signal signals[5] = {};
+    sennit_signal signals[6] = {};
     if (rank == 4) expect(sennit_signal_create(2, 2, 0, &signal), SENNIT_OK, "create");
     expect(sennit_allgather(SENNIT_TEAM_WORLD, &signal, signals, sizeof signal, SENNIT_FOREVER),
            SENNIT_OK, "allgather");
@@ -86,6 +121,7 @@ void late_for_waits() {
         expect(start(3, &request), SENNIT_OK, "barrier_nb");
         expect(sennit_wait(&request, SENNIT_FOREVER), SENNIT_OK, "wait");
         expect(sennit_signal_notify(signals[4], 0), SENNIT_OK, "notify");
+        target.take_both();
         require(logged.empty(), "nobody is late for rank 0");
     } else if (rank == 1) {
         expect(sennit_barrier(team[1], SENNIT_FOREVER), SENNIT_OK, "barrier");
@@ -98,6 +134,11 @@ void late_for_waits() {
         expect(sennit_wait(&request, SENNIT_FOREVER), SENNIT_OK, "wait");
         expect_one_warning(
             "the request of sennit_barrier_nb has waited for 10 s: rank 0 has not arrived");
+    } else if (rank == 5) {
+        target.put_twice();
+        require(logged.find("a notified put or get has waited for 10 s: ") == 0 &&
+                    logged.find("rank 0 has not reset epoch 0") != std::string::npos,
+                "the warning says what is missing: " + logged);
     } else {
         expect(sennit_signal_wait(signal, SENNIT_FOREVER), SENNIT_OK, "signal_wait");
         require(logged.find("sennit_signal_wait has waited for 10 s: signal 0x") == 0 &&
