@@ -143,7 +143,7 @@ static inline const char *sennit_mpi_why_not_given(const sennit_mpi_plan_state *
                                                    const sennit_mpi_comm *use) {
     if (plan == NULL) return "no plan";
     if (use != NULL) return NULL;
-    return "the plan was not given this communicator: sennit_message_plan_use()";
+    return "the plan has another communicator; sennit_message_plan_use() adds one";
 }
 
 /* One side of a message, as a call of MPI names it. */
@@ -351,9 +351,9 @@ static inline sennit_status sennit_mpi_post(sennit_mpi_plan_state *plan,
 
 /* Reports what is wrong with a message. Names its rank and tag if they are valid, because an
  * all-to-all makes several messages. */
-static inline sennit_status sennit_mpi_refuse(const sennit_mpi_plan_state *plan,
-                                              const sennit_mpi_comm *use, const char *call, int how,
-                                              const sennit_mpi_side *side, const char *wrong) {
+static inline sennit_status sennit_mpi_refuse(const sennit_mpi_plan_state *plan, const char *call,
+                                              int how, const sennit_mpi_side *side,
+                                              const char *wrong) {
     sennit_mpi_message message;
     if (plan != NULL && plan->is_committed)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, wrong, NULL, 0);
@@ -363,7 +363,7 @@ static inline sennit_status sennit_mpi_refuse(const sennit_mpi_plan_state *plan,
     message.partner = side->partner;
     message.tag = side->tag;
     return sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong,
-                           use == NULL || side->partner < 0 || side->tag < 0 ? NULL : &message, 0);
+                           side->partner < 0 || side->tag < 0 ? NULL : &message, 0);
 }
 
 static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const char *call, int how,
@@ -375,7 +375,7 @@ static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const ch
     sennit_mpi_message *message;
     sennit_status status;
     if (exchange != NULL) *exchange = MPI_REQUEST_NULL;
-    if (wrong != NULL) return sennit_mpi_refuse(plan, use, call, how, &side, wrong);
+    if (wrong != NULL) return sennit_mpi_refuse(plan, call, how, &side, wrong);
     if (side.partner == MPI_PROC_NULL) return SENNIT_OK;
     message = sennit_mpi_new_message(plan);
     if (message == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);

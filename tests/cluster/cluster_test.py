@@ -132,6 +132,8 @@ def hosts_have_their_own_names_and_folders_and_nothing_is_left(cluster):
         done = cluster.run("--hosts", "3", "--rails", "2", "--launcher", "none", "--", "sh", "-c", script)
     expect(done.returncode == 7 and done.stdout.startswith("h1\nlo mgmt rail0 rail1 /dev/shm:\ncluster-at-h0\n"), done)
     expect("cluster-at-h1" not in done.stdout and done.stderr == "", done)
+    done = cluster.run("--launcher", "none", "-n", "2", "--", "true")
+    expect(done.returncode == 2 and "-n needs a launcher" in done.stderr, done)
     cluster.nothing_is_left()
 
 

@@ -491,7 +491,11 @@ void mistakes() {
         // Each error has its own text, and it names the call that the program made.
         refused(sennit_plan_alltoall(plan.get(), memory, 1, MPI_DOUBLE, memory, 1, MPI_DOUBLE,
                                      MPI_COMM_SELF, kNone, kNone),
-                SENNIT_ERR_ARG, "the plan was not given this communicator");
+                SENNIT_ERR_ARG, "the plan has another communicator");
+        refused(sennit_plan_isend(plan.get(), memory, 1, MPI_DOUBLE, 0, 7, MPI_COMM_SELF, kNone,
+                                  nullptr),
+                SENNIT_ERR_ARG,
+                "sennit_plan_isend to rank 0 of the communicator, tag 7: the plan has another");
         refused(sennit_plan_alltoall(plan.get(), MPI_IN_PLACE, 1, MPI_DOUBLE, memory, 1, MPI_DOUBLE,
                                      kWorld, kNone, kNone),
                 SENNIT_ERR_ARG, "MPI_IN_PLACE");
@@ -542,6 +546,6 @@ int main(int argc, char **argv) {
     ok(sennit_finalize());
     more_ranks_than_the_job();
     ranks_of_two_jobs();
-    MPI_Finalize();
+    end_mpi();
     return 0;
 }

@@ -421,6 +421,6 @@ int main(int argc, char **argv) {
     plans_without_messages_leave_their_duplicates();
     communicators_may_end_first();
     ok(sennit_finalize());
-    MPI_Finalize();
+    end_mpi();
     return 0;
 }
