@@ -138,9 +138,9 @@ SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_b
  * with SENNIT_FOREVER as long as the owner lives, limited by the knob SENNIT_TIMEOUT. The wait
  * polls first after 20 us, later every millisecond. */
 typedef struct sennit_notice {
-    sennit_signal remote; /* in place of the block's own */
-    sennit_signal local;  /* when the private buffer may be reused */
-    uint64_t epoch;       /* of the remote signal, SENNIT_EPOCH_NEXT or SENNIT_EPOCH_CURRENT */
+    sennit_signal remote; /* SENNIT_SIGNAL_NULL: the block's own */
+    sennit_signal local;  /* when the private buffer may be reused; SENNIT_SIGNAL_NULL: none */
+    uint64_t epoch;       /* of the remote signal: 0, 1, ..., SENNIT_EPOCH_NEXT or _CURRENT */
     int64_t wait_ns;      /* 0: no wait */
 } sennit_notice;
 
