@@ -204,7 +204,7 @@ contains
     level = value_of('SENNIT_LOG')
     if (level == 'none' .or. level == 'error') return
     write (error_unit, '(a, i0, a)') 'sennit: warning: this rank has waited ', seconds, ' s for ranks that have not arrived ' // &
-      'to the call of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT sets a limit'
+      'at the call of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT sets a limit'
   end subroutine warn
 
   function allgather(place, mine, all, bytes, timeout_ns) bind(C) result(code)
