@@ -83,6 +83,14 @@ class BuiltTest(unittest.TestCase):
         self.build(os.path.join(CONSUMER, "fortran_mpi"), f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DCMAKE_Fortran_COMPILER={FC}",
                    f"-DMPI_Fortran_COMPILER={wrapper}")
 
+    @unittest.skipUnless(FC and any("mpi_f08" in words[3] for words in MPIS), "no MPI with mpi_f08")
+    def test_a_project_without_c_is_told_that_the_sources_of_plans_need_it(self):
+        """Broken by a package that lets CMake leave out the source in C, so that only the link fails."""
+        wrapper = next(words[2] for words in MPIS if "mpi_f08" in words[3])
+        with self.assertRaisesRegex(AssertionError, r"sennit_MPI_PLAN_FORTRAN_SOURCES names a source in C:\s+enable C"):
+            self.build(os.path.join(CONSUMER, "fortran_mpi"), f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DCMAKE_Fortran_COMPILER={FC}",
+                       f"-DMPI_Fortran_COMPILER={wrapper}", "-DWITHOUT_C=ON")
+
     def test_programs_are_built_with_pkg_config(self):
         program = os.path.join(self.folder, "program")
         for name in ("sennit", "sennit-static"):
