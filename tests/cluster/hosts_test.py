@@ -168,7 +168,7 @@ def a_program_passes_on_two_hosts(cluster, launcher, ranks, program, *words):
     for _ in range(3):
         try:
             done = cluster.run("--rails", "2", "--launcher", launcher, "-n", ranks, "--", program, *words,
-                               timeout=250 if launcher == "hydra" else None)
+                               timeout=120 if launcher == "hydra" else None)
         except subprocess.TimeoutExpired as late:
             expect((late.stdout or b"").count(b"calls MPI_Finalize\n") == int(ranks), late)
             break
