@@ -71,9 +71,10 @@ void ring_sleepers(Doorbell &bell) {
 }
 
 bool is_warning_due(Rank &rank, std::int64_t lasted_ns, std::int64_t left_ns) {
-    // relaxed twice: at worst two threads warn.
+    // relaxed: a time that is a little late does no harm.
     if (lasted_ns < rank.warns_after_ns.load(std::memory_order_relaxed) || left_ns < kEndsSoonNs)
         return false;
+    // relaxed: at worst two threads warn.
     rank.warns_after_ns.store(3 * lasted_ns, std::memory_order_relaxed);
     return true;
 }
