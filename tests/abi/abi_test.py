@@ -92,6 +92,13 @@ class AbiTest(unittest.TestCase):
                 self.assertEqual(status, 1)
                 self.assertIn(what, said)
 
+    def test_writing_the_page_prints_the_rows_that_change(self):
+        self.write("sennit/sennit.h", HEADER.replace("BLUE = 2", "BLUE = 3"))
+        row = "tests/abi/lists.md: {}: | `sennit_color` | SENNIT_RED 1, SENNIT_BLUE {} |\n"
+        self.assertEqual(self.tool("page", self.folder, "--write"),
+                         (row.format("removed", 2) + row.format("added", 3) + "abi: page: 2 functions, as listed\n", 0))
+        self.assertEqual(self.tool("page", self.folder, "--write"), ("abi: page: 2 functions, as listed\n", 0))
+
     def test_a_library_that_shows_what_is_listed_passes(self):
         self.assertEqual(self.shared(), ("abi: shared: 2 functions, as listed\n", 0))
 
