@@ -483,7 +483,7 @@ TEST(sim, the_control_block_of_a_peer_is_in_reach) {
 }
 
 TEST(sim, unknown_settings_are_named) {
-    sim::Settings settings;
+    sim::SimSettings settings;
     EXPECT_EQ(sim::settings_parse("", &settings), SENNIT_OK);
     EXPECT_EQ(sim::settings_parse("seed=7+rails=2+order=0+depth=8+delay=20+events=32+max_piece=4096"
                                   "+lockstep=1+fail_rail=1@500+kill=2@900+kill=0@3",

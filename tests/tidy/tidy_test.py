@@ -299,6 +299,7 @@ class TidyTest(unittest.TestCase):
         self.assert_finds("src/op/put.cpp", 2, "name", "// Put.\nstruct Word {\n    int value;\n};\n")
         self.assert_finds("src/op/put.cpp", 2, "name", "// Put.\nusing Word = int;\n")
         self.assert_finds("src/op/put.cpp", 2, "name", "// Put.\nenum class Word : char { first, last };\n")
+        self.assert_finds("src/base/words_near/word.hpp", 3, "name", "// Near.\n#pragma once\nstruct Word {};\n")
         self.assert_finds_nothing("src/op/put.cpp", "// Put.\nstruct Word;\nstruct Put {\n    struct Word {\n    };\n};\n")
 
     def test_a_parameter_called_it_is_found_but_not_of_a_lambda(self):

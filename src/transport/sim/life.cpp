@@ -18,7 +18,7 @@ std::uint64_t last_id = 0;
 
 }  // namespace
 
-World::World(const Settings &settings, int size)
+World::World(const SimSettings &settings, int size)
     : settings_(settings), size_(size), random_(mix(settings.seed)) {}
 
 bool World::allocate() {
@@ -29,7 +29,7 @@ bool World::allocate() {
     return last_end_ != nullptr && last_number_ != nullptr;
 }
 
-World *World::make(const Settings &settings, int size) {
+World *World::make(const SimSettings &settings, int size) {
     if (size > kMostMembers) return nullptr;
     auto *world = new (std::nothrow) World(settings, size);
     if (world == nullptr) return nullptr;

@@ -12,23 +12,23 @@ namespace {
 
 struct SettingRow {
     const char *name;
-    std::uint64_t Settings::*field;
+    std::uint64_t SimSettings::*field;
     std::uint64_t least;
     std::uint64_t most;
 };
 
 constexpr SettingRow kRows[] = {
-    {"seed=", &Settings::seed, 0, UINT64_MAX},
-    {"rails=", &Settings::rails, 1, kMostRails},
-    {"order=", &Settings::order, 0, 1},
-    {"depth=", &Settings::depth, 1, 65536},
-    {"delay=", &Settings::delay, 1, 100000},
-    {"events=", &Settings::events, 0, 128},
-    {"eager=", &Settings::eager, 0, kMostEager},
-    {"max_piece=", &Settings::max_piece, 8, std::uint64_t{1} << 30},
-    {"lockstep=", &Settings::lockstep, 0, 1},
-    {"shaky=", &Settings::shaky, 0, UINT64_MAX},
-    {"patience=", &Settings::patience, 1, 3'600'000},
+    {"seed=", &SimSettings::seed, 0, UINT64_MAX},
+    {"rails=", &SimSettings::rails, 1, kMostRails},
+    {"order=", &SimSettings::order, 0, 1},
+    {"depth=", &SimSettings::depth, 1, 65536},
+    {"delay=", &SimSettings::delay, 1, 100000},
+    {"events=", &SimSettings::events, 0, 128},
+    {"eager=", &SimSettings::eager, 0, kMostEager},
+    {"max_piece=", &SimSettings::max_piece, 8, std::uint64_t{1} << 30},
+    {"lockstep=", &SimSettings::lockstep, 0, 1},
+    {"shaky=", &SimSettings::shaky, 0, UINT64_MAX},
+    {"patience=", &SimSettings::patience, 1, 3'600'000},
 };
 
 bool read_strike(std::string_view text, Strike (&strikes)[kMostStrikes]) {
@@ -45,7 +45,7 @@ bool read_strike(std::string_view text, Strike (&strikes)[kMostStrikes]) {
     return false;
 }
 
-bool read_setting(std::string_view word, Settings *out) {
+bool read_setting(std::string_view word, SimSettings *out) {
     std::string_view value;
     if (has_value(word, "fail_rail=", &value)) return read_strike(value, out->rail_failures);
     if (has_value(word, "kill=", &value)) return read_strike(value, out->kills);
@@ -59,8 +59,8 @@ bool read_setting(std::string_view word, Settings *out) {
 
 }  // namespace
 
-sennit_status settings_parse(const char *text, Settings *out) {
-    Settings settings;
+sennit_status settings_parse(const char *text, SimSettings *out) {
+    SimSettings settings;
     const std::string_view refused = first_refused(
         text, '+', [&](std::string_view word) { return read_setting(word, &settings); });
     if (refused.data() != nullptr)
@@ -74,7 +74,7 @@ sennit_status settings_parse(const char *text, Settings *out) {
     return SENNIT_OK;
 }
 
-std::uint64_t settings_hash(const Settings &settings) {
+std::uint64_t settings_hash(const SimSettings &settings) {
     std::uint64_t hash = 0;
     for (const SettingRow &row : kRows)
         hash = mix(hash ^ (settings.*row.field));

@@ -41,7 +41,7 @@ struct Strike {
     std::uint64_t step = 0;
 };
 
-struct Settings {
+struct SimSettings {
     std::uint64_t seed = 1;
     std::uint64_t rails = 1;
     std::uint64_t order = 1;
@@ -58,10 +58,10 @@ struct Settings {
 };
 
 // Errors: ARG, naming the setting.
-sennit_status settings_parse(const char *text, Settings *out);
+sennit_status settings_parse(const char *text, SimSettings *out);
 
 // Does not depend on the order of the settings, except that of several fail_rail or several kill.
-std::uint64_t settings_hash(const Settings &settings);
+std::uint64_t settings_hash(const SimSettings &settings);
 
 // One step of a mixing function: for hashes, and for the random numbers of World.
 constexpr std::uint64_t mix(std::uint64_t x) {

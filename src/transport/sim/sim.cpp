@@ -203,7 +203,7 @@ class SimTransport final : public Transport {
     World *world_ = nullptr;
     const Address *addresses_ = nullptr;
     EventSink sink_;
-    Settings settings_;
+    SimSettings settings_;
     std::uint64_t changes_seen_ = 0;
     bool reads_events_ = false;  // the next progress() reads all of them
     Traits traits_{"sim", SENNIT_PATH_SIM, false, true, 1, 64, 65536, true};

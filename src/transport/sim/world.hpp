@@ -135,13 +135,13 @@ struct Handover {
 class World {
   public:
     // Null: no memory.
-    static World *make(const Settings &settings, int size);
+    static World *make(const SimSettings &settings, int size);
     static World *find(std::uint64_t id);  // adds a reference; null: there is none
     static World *find_of(const Rank &rank);
     void release();
 
     std::uint64_t id() const { return id_; }
-    const Settings &settings() const { return settings_; }
+    const SimSettings &settings() const { return settings_; }
 
     void enter(int rank, const Rank *object);
     void introduce(int rank, ControlBlock *control);
@@ -168,7 +168,7 @@ class World {
     Counters counters();
 
   private:
-    World(const Settings &settings, int size);
+    World(const SimSettings &settings, int size);
     ~World();
     bool allocate();
     void name_object(int rank, const Rank *object);
@@ -207,7 +207,7 @@ class World {
     void pass_to(int rank);
     void wait_for_turn(int rank);
 
-    const Settings settings_;
+    const SimSettings settings_;
     const int size_;
     std::uint64_t id_ = 0;
     int references_ = 1;     // guarded, like the next two, by the lock of the list of worlds
