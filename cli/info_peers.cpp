@@ -289,8 +289,8 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
     }
 }
 
-// A piece in place of that of a rank that no path reaches.
-std::vector<char> unknown_piece(std::size_t bytes, int size) {
+// A piece in place of that of a rank that no path reaches from this one.
+std::vector<char> unknown_piece(std::size_t bytes, int size, int rank) {
     std::vector<char> piece(bytes);
     constexpr char kText[] = "rank 0, which asks, has no path to this rank";
     static_assert(sizeof kText <= kReasonBytes);
@@ -301,7 +301,12 @@ std::vector<char> unknown_piece(std::size_t bytes, int size) {
     view.memory.status = SENNIT_ERR_OTHER_NODE;
     std::memcpy(view.memory.reasons[0], kText, sizeof kText);
     Identity identity{};
-    std::strncpy(identity.host, "another node", sizeof identity.host - 1);
+    sennit_locality_level level = SENNIT_LOCALITY_NETWORK;
+    must(sennit_locality(rank, &level), "sennit_locality");
+    if (level == SENNIT_LOCALITY_NETWORK)
+        std::strncpy(identity.host, "another node", sizeof identity.host - 1);
+    else
+        (void)gethostname(identity.host, sizeof identity.host - 1);
     for (Trial &trial : identity.trials)
         trial = view.memory;
     std::memcpy(piece.data(), &identity, sizeof identity);
@@ -454,7 +459,7 @@ Json peers_section() {
             const sennit_status status =
                 sennit_get(piece.data(), sennit_gptr_at(pieces, from), piece.size());
             if (status == SENNIT_ERR_OTHER_NODE) {
-                piece = unknown_piece(piece.size(), size);
+                piece = unknown_piece(piece.size(), size, from);
             } else {
                 must(status, "sennit_get");
             }
@@ -470,9 +475,13 @@ Json peers_section() {
 std::string peers_text(const Json &section) {
     std::string text;
     for (const Json &rank : section["ranks"]) {
-        text += fmt::format("  rank {}: process {} on {}, started by {}\n", rank["rank"].get<int>(),
-                            rank["process"].get<int>(), rank["host"].get<std::string>(),
-                            rank["started_by"].get<std::string>());
+        const auto number = rank["rank"].get<int>();
+        const auto host = rank["host"].get<std::string>();
+        const auto launcher = rank["started_by"].get<std::string>();
+        text += launcher.empty()
+                    ? fmt::format("  rank {}: on {}, no path from rank 0\n", number, host)
+                    : fmt::format("  rank {}: process {} on {}, started by {}\n", number,
+                                  rank["process"].get<int>(), host, launcher);
         text += used_cards_text(section, rank["rank"].get<std::size_t>());
     }
     for (const Json &warning : section["warnings"])

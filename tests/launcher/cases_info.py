@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import tempfile
 
 from launcher_test import contains, equal, skip
@@ -213,6 +214,15 @@ def peers_as_json_gives_every_reason(launcher):
         assert all(pair["reasons"].values()), pair
     equal({rank["started_by"] for rank in peers["ranks"]}, {"launcher"})
     assert all(pair["rails"] == [] for pair in peers["pairs"]), "a job on one node has no rails"
+
+
+def a_rank_that_no_path_reaches_is_shown_on_its_node(launcher):
+    """Broken by showing a rank of this node as one of another node, because its own report cannot be read."""
+    env = {"SENNIT_PATHS": "self"}
+    for options, where in (((), socket.gethostname()), (("--nodes", "2"), "another node")):
+        contains(_info(launcher, "--peers", ranks=2, env=env, options=options), f"\n  rank 1: on {where}, no path from rank 0\n")
+        ranks = json.loads(_info(launcher, "--peers", "--json", ranks=2, env=env, options=options))["peers"]["ranks"]
+        equal(ranks[1]["host"], where)
 
 
 def one_rank_alone_gets_a_hint_how_to_get_peers(launcher):
