@@ -113,6 +113,20 @@ TEST(template_transport, a_departure_is_known_without_a_mapped_control_block) {
     EXPECT_EQ(job.fault, "");
 }
 
+// Broken by a reach() that takes the address of such a peer, which is zeros, for that of a peer
+// without the path.
+TEST(template_transport, a_peer_of_another_node_is_named_as_the_reason) {
+    Job job(2, "");
+    job.run([&](int rank) {
+        Peer &peer = current_rank()->peers[1 - rank];
+        peer.same_node = false;
+        const Reason reason = peer.transport->reach(1 - rank);
+        peer.same_node = true;
+        if (reason.code != Reason::Code::other_node) job.note("another reason");
+    });
+    EXPECT_EQ(job.fault, "");
+}
+
 TEST(template_transport, unknown_settings_are_refused) {
     std::vector<sennit_bootstrap> bootstraps(1);
     ASSERT_EQ(sennit_bootstrap_inproc_create(1, bootstraps.data()), SENNIT_OK);

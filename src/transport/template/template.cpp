@@ -115,6 +115,8 @@ class TemplateTransport final : public Transport {
     // Whether the peer is reachable. Try it, do not infer it. On success control_handle reaches the
     // peer's control block for reads and writes; barriers and allocation need that.
     Reason reach(int peer) override {
+        // The address of a peer of another node is zeros, too.
+        if (!rank_->peers[peer].same_node) return Reason{Reason::Code::other_node};
         const TemplateAddress card = card_of(peer);
         if (card.cookie == 0) return Reason{Reason::Code::not_allowed_there};
         if (card.cookie != process_cookie()) return Reason{Reason::Code::other_process};
