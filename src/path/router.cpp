@@ -69,6 +69,7 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings,
     if (made == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the path %s", sennit_path_name(maker.path));
     SENNIT_INVARIANT(maker.path == made->traits().path);
+    SENNIT_INVARIANT(std::strcmp(made->traits().name, sennit_path_name(maker.path)) == 0);
     const sennit_status status = made->open(rank, settings, sink);
     if (status != SENNIT_OK) {
         delete made;

@@ -127,6 +127,12 @@ TEST(template_transport, a_peer_of_another_node_is_named_as_the_reason) {
     EXPECT_EQ(job.fault, "");
 }
 
+// Broken by a copy that keeps the name of another path, which errors would then show.
+TEST(template_transport, its_name_is_that_of_the_path) {
+    const std::unique_ptr<transport::Transport> made(transport::kMakers[0].make());
+    EXPECT_STREQ(made->traits().name, sennit_path_name(transport::kMakers[0].path));
+}
+
 TEST(template_transport, unknown_settings_are_refused) {
     std::vector<sennit_bootstrap> bootstraps(1);
     ASSERT_EQ(sennit_bootstrap_inproc_create(1, bootstraps.data()), SENNIT_OK);
