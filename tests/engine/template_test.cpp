@@ -79,9 +79,9 @@ TEST(template_transport, operations_queued_for_a_rank_that_left_are_peer_lost) {
             std::byte local[64] = {};
             sennit_request request = SENNIT_REQUEST_NULL;
             sennit_status status = sennit_put_nb(sennit_gptr_at(gptr, 1), local, 64, &request);
-            job.expect(status, "sennit_put_nb");
-            status = sennit_wait(&request, kLong);
-            if (status != SENNIT_ERR_PEER_LOST) job.note("the wait did not end with PEER_LOST");
+            // A transport may know already that the rank has left.
+            if (status == SENNIT_OK) status = sennit_wait(&request, kLong);
+            if (status != SENNIT_ERR_PEER_LOST) job.note("the put did not end with PEER_LOST");
             status = sennit_get(local, sennit_gptr_at(gptr, 1), 64);
             if (status != SENNIT_ERR_PEER_LOST) job.note("the get did not end with PEER_LOST");
         },
