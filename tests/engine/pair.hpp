@@ -1,4 +1,4 @@
-// Two ranks on the path sim; one sends events with its puts to the other.
+// Two ranks on a message path; one sends events with its puts to the other.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -71,9 +71,9 @@ struct Pair {
            "start_with_event");
         return sennit_flush(1, kLong);
     }
-    // Two epochs of one event each. Afterwards rank 0's messages use completion data.
-    void pass(std::size_t bytes = kRides) const {
-        for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    // Epochs of one event each. After two, rank 0's messages use completion data.
+    void pass(std::size_t bytes = kRides, std::uint64_t epochs = 2) const {
+        for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
             if (rank == 0) put(bytes, epoch);
             if (rank == 0) ok(sennit_flush(1, kLong), "flush");
             if (rank == 1) ok(sennit_signal_wait(arrived, kLong), "wait");

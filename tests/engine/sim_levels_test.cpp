@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "arrived_events.hpp"
 #include "op/engine_state.hpp"
 #include "pair.hpp"
 #include "runtime/wait.hpp"
@@ -21,8 +22,15 @@ namespace {
 // The events of the second message; the first one only asks for an index.
 std::uint64_t events_of_message(const std::string &settings, std::size_t bytes) {
     Job job(2, "sim:lockstep=1+order=0+" + settings);
-    job.run([&](int rank) { Pair(job, rank, 1).pass(bytes); });
+    arrived_events = 0;
+    job.run([&](int rank) {
+        const Pair pair(job, rank, 1);
+        if (rank == 1) count_arrived_events();
+        pair.barrier();
+        pair.pass(bytes);
+    });
     EXPECT_EQ(job.fault, "") << settings;
+    EXPECT_EQ(arrived_events, job.counters.events) << settings;
     return job.counters.events;
 }
 

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "arrived_events.hpp"
+#include "pair.hpp"
 #include "program.hpp"
 #include "runtime/detector.hpp"
 #include "transport/template/template.hpp"
@@ -88,6 +90,23 @@ TEST(template_transport, operations_queued_for_a_rank_that_left_are_peer_lost) {
         {SENNIT_ERR_PEER_LOST, SENNIT_ERR_TIMEOUT});
     (void)unsetenv("SENNIT_FINALIZE_TIMEOUT");
     EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a transport that announces completion data and loses every event. Its notified puts
+// only take longer, since the task that ends each message then counts the event.
+TEST(template_transport, events_arrive_in_completion_data_if_it_has_any) {
+    Job job(2, "");
+    unsigned bits = 0;
+    arrived_events = 0;
+    job.run([&](int rank) {
+        const Pair pair(job, rank, 1);
+        if (rank == 1) count_arrived_events();
+        if (rank == 0) bits = op::engine_event_bits(*current_rank(), 1);
+        pair.barrier();
+        pair.pass(kBytes, 20);  // too long for a task
+    });
+    EXPECT_EQ(job.fault, "");
+    EXPECT_EQ(arrived_events != 0, bits >= 8) << arrived_events << " events, " << bits << " bits";
 }
 
 // Broken by a rank that considers a peer dead, or waits for it, because no path maps its state.
