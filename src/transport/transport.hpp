@@ -24,7 +24,7 @@
 //   - Never abort or throw; return a status. Log only what no status reports.
 //   - An accepted operation is completed exactly once, from progress(), finish_postponed(),
 //     submit() or close(). If the peer dies, the rail fails, or close() is called, it is completed
-//     with an error, and nothing of it moves afterwards.
+//     with an error, and nothing of it moves afterwards. Exception: see close().
 //   - When a peer dies or leaves, call note_gone() before its operations are completed: waits for
 //     requests rely on these completions and do not check the peer. Within a node peer_gone() finds
 //     the end and calls note_gone().
@@ -328,7 +328,10 @@ class Transport {
                          "a copy was asked of the path %s, which is not immediate", traits().name);
     }
 
-    // Ends everything by the deadline; open operations complete with PEER_LOST.
+    // Ends everything by the deadline; open operations complete with PEER_LOST. The engine has
+    // waited for them until this deadline. If the target moves the data, it may still carry out a
+    // request that was sent, but no answer may write to this rank's memory any more. Called after
+    // forget(), without the peers' files: peer_gone() must not be called.
     virtual void close(const Deadline &deadline) = 0;
 };
 
