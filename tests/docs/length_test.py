@@ -18,7 +18,10 @@ def main():
     pages = sorted(project.glob("docs/**/*.md"))
     words = sum(len(page.read_text(encoding="utf-8").split()) for page in pages)
     print(f"README.md: {lines} lines, at most {README_LINES}; docs: {len(pages)} pages, {words} words, at most {DOCS_WORDS}")
-    return 0 if pages and 0 < lines <= README_LINES and 0 < words <= DOCS_WORDS else 1
+    if pages and 0 < lines <= README_LINES and 0 < words <= DOCS_WORDS:
+        return 0
+    print("shorten what the pages say twice: CONTRIBUTING.md, Rules")
+    return 1
 
 
 if __name__ == "__main__":
