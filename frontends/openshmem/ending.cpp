@@ -40,9 +40,6 @@ struct Message {
     int status;
 };
 
-// The words after the heap.
-enum Word { kEnded, kAtExit };
-
 // Values of kAtExit: 0; kThisPe: this PE is in all_are_at_exit(); kAllPes, at PE 0: all PEs are.
 enum : std::uint64_t { kThisPe = 1, kAllPes = 2 };
 
@@ -159,15 +156,8 @@ bool open_socket() {
            static_cast<ssize_t>(sizeof ending.mine.secret);
 }
 
-// The address of the PE's word.
-sennit_gptr word_of(int pe, Word word) {
-    const Area &heap = state.areas[kHeap];
-    const std::size_t offset = heap.bytes + stalls_bytes() + word * sizeof(std::uint64_t);
-    return sennit_gptr_add(heap.places[pe], static_cast<std::int64_t>(offset));
-}
-
 void publish_at_exit(std::uint64_t value) {
-    auto *const word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me, kAtExit)));
+    auto *const word = static_cast<std::uint64_t *>(sennit_ptr(word_after_heap(state.me, kAtExit)));
     // relaxed: the word orders no other data.
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
@@ -177,7 +167,7 @@ bool reaches_exit(int pe, std::uint64_t least, double last) {
     constexpr useconds_t kBetweenReads = 1000;
     for (;;) {
         std::uint64_t word = 0;
-        if (sennit_get(&word, word_of(pe, kAtExit), sizeof word) != SENNIT_OK) return false;
+        if (sennit_get(&word, word_after_heap(pe, kAtExit), sizeof word) != SENNIT_OK) return false;
         if (word >= least) return true;
         if (sennit_wtime() > last) return false;
         usleep(kBetweenReads);
@@ -214,7 +204,7 @@ void notify_others(int status) {
         if (pe == state.me) continue;
         if (to.name_bytes == 0) {
             if (ending.word != nullptr)
-                (void)sennit_put_nbi(word_of(pe, kEnded), &word, sizeof word);
+                (void)sennit_put_nbi(word_after_heap(pe, kEnded), &word, sizeof word);
             continue;
         }
         const Message message{{to.secret[0], to.secret[1]}, status};
@@ -225,6 +215,11 @@ void notify_others(int status) {
 }
 
 }  // namespace
+
+sennit_gptr word_after_heap(int pe, WordAfterHeap word) {
+    return sennit_gptr_add(state.areas[kHeap].places[pe],
+                           static_cast<std::int64_t>(offset_after_heap(word)));
+}
 
 void ending_check() {
     if (ending.word == nullptr || is_forked_child()) return;
@@ -239,7 +234,7 @@ void ending_start() {
     // Before the first synchronisation, because another PE may call shmem_global_exit right after
     // it.
     if (near != state.pes)
-        ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me, kEnded)));
+        ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_after_heap(state.me, kEnded)));
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     must("shmem_init", sennit_allgather(SENNIT_TEAM_WORLD, &ending.mine, ending.all.get(),
                                         sizeof ending.mine, state.limit_ns));

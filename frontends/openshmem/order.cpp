@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "words.hpp"
 
@@ -81,13 +82,11 @@ void Patience::wait() {
     const double now = sennit_wtime();
     if (asked_ == 0) began_ = asked_ = now;
     if (now < asked_ + kAwakeSeconds) return;
-    const auto why = [this] {
-        return lock_ == nullptr ? std::string() : "the lock at " + place_of(lock_) + " is taken";
-    };
-    if (state.traces && lock_ != nullptr && !has_noted_) {
-        has_noted_ = true;
-        (void)sennit_trace_note(
-            ("PE " + std::to_string(state.me) + " waits in " + call_ + ": " + why()).c_str());
+    const auto why = [this] { return why_ == nullptr ? std::string() : why_(context_); };
+    if (state.traces && why_ != nullptr) {
+        std::string text = "PE " + std::to_string(state.me) + " waits in " + call_ + ": " + why();
+        if (text != noted_) (void)sennit_trace_note(text.c_str());
+        noted_ = std::move(text);
     }
     // Long enough for Sennit to check for dead PEs.
     constexpr std::int64_t kMoment = 1'000'000;
@@ -165,6 +164,85 @@ std::uint64_t *word_of(long *lock) {
     return reinterpret_cast<std::uint64_t *>(lock);
 }
 
+// For checks and messages: the number of locks that this PE holds, and, in a word after its heap,
+// the lock that it set last. A lock has the same id on all PEs.
+std::atomic<int> locks_held{0};
+
+std::uint64_t id_of(const long *lock) {
+    for (std::uint64_t area = 0; area < kAreas; ++area) {
+        const std::uintptr_t offset =
+            reinterpret_cast<std::uintptr_t>(lock) - state.areas[area].base;
+        if (offset < state.areas[area].bytes) return offset * kAreas + area + 1;
+    }
+    return 0;
+}
+std::uint64_t *own_lock_set() {
+    return reinterpret_cast<std::uint64_t *>(state.areas[kHeap].base + offset_after_heap(kLockSet));
+}
+// Without the locked instruction if this PE's calls are serialised: a set and a clear are about as
+// short as two of these instructions. All relaxed: the check orders no data.
+void change_locks_held(int change) {
+    if (state.thread_level == SHMEM_THREAD_MULTIPLE)
+        locks_held.fetch_add(change, std::memory_order_relaxed);
+    else
+        locks_held.store(locks_held.load(std::memory_order_relaxed) + change,
+                         std::memory_order_relaxed);
+}
+// All relaxed: messages order no data.
+void note_set(const long *lock) {
+    const std::uint64_t id = id_of(lock);
+    if (id == 0) return;  // a wrong argument, with checks off
+    change_locks_held(1);
+    __atomic_store_n(own_lock_set(), id, __ATOMIC_RELAXED);
+}
+// All relaxed: messages order no data.
+void note_clear(const long *lock) {
+    change_locks_held(-1);
+    std::uint64_t *const word = own_lock_set();
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) == id_of(lock))
+        __atomic_store_n(word, 0, __ATOMIC_RELAXED);
+}
+
+// Describes a lock that a PE holds. The holder is unknown if it has set another lock since.
+std::string held_lock(const char *call, const long *lock) {
+    const std::string text = "the lock at " + place_of(lock) + " is ";
+    for (int pe = 0; pe < state.pes; ++pe) {
+        std::uint64_t id = 0;
+        must(call, sennit_get(&id, word_after_heap(pe, kLockSet), sizeof id));
+        if (id != id_of(lock)) continue;
+        return text + "held by " + (pe == state.me ? "this PE" : "PE " + std::to_string(pe));
+    }
+    return text + "taken";
+}
+
+// The request of a waiting PE.
+struct LockRequest {
+    const char *call;
+    long *lock;
+    std::uint32_t ticket;
+};
+// For Patience, with a LockRequest.
+std::string why_locked(const void *context) {
+    const LockRequest &request = *static_cast<const LockRequest *>(context);
+    const std::uint64_t word = read_lock(request.call, word_of(request.lock));
+    const std::uint32_t before = request.ticket - served(word);
+    if (before != 0 && before < taken(word) - served(word))
+        return held_lock(request.call, request.lock);
+    return "the lock at " + place_of(request.lock) +
+           (before == 0 ? " has just been cleared"
+                        : " has lost this request: its word was changed by other calls or a store");
+}
+
+// Reports a lock that this PE does not hold: no PE does, or this PE holds no lock at all.
+[[gnu::cold, gnu::noinline]] void report_not_held(const char *call, const long *lock,
+                                                  bool is_free) {
+    if (!state.checks) return;
+    const std::string text =
+        is_free ? "no PE holds the lock at " + place_of(lock)
+                : held_lock(call, lock) + ", and not by this PE, which holds no lock";
+    wrong(call, "argument lock: %s", text.c_str());
+}
+
 }  // namespace
 
 SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
@@ -172,11 +250,14 @@ SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
     std::uint64_t *const word = word_of(lock);
     const std::uint64_t before = change_lock<Change::add, std::uint64_t>(call, word, kTicket, 0);
     const std::uint32_t ticket = taken(before);
-    if (served(before) == ticket) return;
-    // A release wakes no sleeper, so a sleeping wait would end late. This wait yields instead.
-    Patience patience(call, lock);
-    while (served(read_lock(call, word)) != ticket)
-        patience.wait();
+    if (served(before) != ticket) {
+        // A release wakes no sleeper, so a sleeping wait would end late. This wait yields instead.
+        const LockRequest request{call, lock, ticket};
+        Patience patience(call, why_locked, &request);
+        while (served(read_lock(call, word)) != ticket)
+            patience.wait();
+    }
+    note_set(lock);
 }
 SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     const char *const call = "shmem_clear_lock";
@@ -185,7 +266,13 @@ SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     // Only the holder changes the lower half, so it stays the same between the load and the
     // addition.
     std::uint64_t *const word = word_of(lock);
-    const bool wraps = served(read_lock(call, word)) == UINT32_MAX;
+    const std::uint64_t seen = read_lock(call, word);
+    const bool is_free = served(seen) == taken(seen);
+    // relaxed: a clear by another thread of this PE is a mistake too.
+    if (is_free || locks_held.load(std::memory_order_relaxed) == 0) [[unlikely]]
+        return report_not_held(call, lock, is_free);
+    note_clear(lock);
+    const bool wraps = served(seen) == UINT32_MAX;
     change_lock<Change::add, std::uint64_t>(call, word, wraps ? 1 - kTicket : 1, 0);
 }
 SHMEM_DEFINE(int, shmem_test_lock, (long *lock)) {
@@ -193,8 +280,10 @@ SHMEM_DEFINE(int, shmem_test_lock, (long *lock)) {
     std::uint64_t *const word = word_of(lock);
     const std::uint64_t seen = read_lock(call, word);
     if (served(seen) == taken(seen) &&
-        change_lock<Change::compare_swap>(call, word, seen + kTicket, seen) == seen)
+        change_lock<Change::compare_swap>(call, word, seen + kTicket, seen) == seen) {
+        note_set(lock);
         return 0;
+    }
     take_turns();
     return 1;
 }

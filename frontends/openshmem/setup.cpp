@@ -153,7 +153,7 @@ bool open_heap(std::size_t bytes) {
     const std::size_t heap_bytes = (bytes + kLeast - 1) / kLeast * kLeast;
     sennit_gptr heap;
     const sennit_status status = sennit_alloc(
-        SENNIT_TEAM_WORLD, heap_bytes + stalls_bytes() + kEndingBytes, alignment, 0, &heap);
+        SENNIT_TEAM_WORLD, heap_bytes + stalls_bytes() + kAfterHeapBytes, alignment, 0, &heap);
     if (status != SENNIT_OK) {
         std::fprintf(
             stderr,

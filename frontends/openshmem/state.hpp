@@ -170,8 +170,13 @@ inline std::size_t stalls_bytes() {
     return static_cast<std::size_t>(state.pes) * 2 * sizeof(std::uint64_t);
 }
 
-// The size of the words after those of the locks (ending.cpp).
-constexpr std::size_t kEndingBytes = 2 * sizeof(std::uint64_t);
+// The words after those of the Bakery locks: two for ending.cpp, and the lock that the PE set last.
+enum WordAfterHeap { kEnded, kAtExit, kLockSet, kWordsAfterHeap };
+constexpr std::size_t kAfterHeapBytes = kWordsAfterHeap * sizeof(std::uint64_t);
+inline std::size_t offset_after_heap(WordAfterHeap word) {
+    return state.areas[kHeap].bytes + stalls_bytes() + word * sizeof(std::uint64_t);
+}
+sennit_gptr word_after_heap(int pe, WordAfterHeap word);
 
 // For shmem_global_exit, by which one PE ends the others (ending.cpp).
 void ending_start();
@@ -240,10 +245,12 @@ void take_turns();
 // PEs, which end the job.
 class Patience {
   public:
-    // `lock`: the program's lock, or null for another one.
-    explicit Patience(const char *call, const void *lock = nullptr) : call_(call), lock_(lock) {}
+    // Describes the awaited event, for messages.
+    using Why = std::string (*)(const void *context);
+    explicit Patience(const char *call, Why why = nullptr, const void *context = nullptr)
+        : call_(call), why_(why), context_(context) {}
     ~Patience() {
-        if (has_noted_) (void)sennit_trace_note("");
+        if (!noted_.empty()) (void)sennit_trace_note("");
     }
     Patience(const Patience &) = delete;
     Patience &operator=(const Patience &) = delete;
@@ -251,8 +258,9 @@ class Patience {
 
   private:
     const char *call_;
-    const void *lock_;
-    bool has_noted_ = false;  // for `sennit trace where`
+    Why why_;
+    const void *context_;
+    std::string noted_;  // for `sennit trace where`
     std::uint32_t polls_ = 0;
     double began_ = 0;
     double asked_ = 0;  // time of the last check for dead PEs

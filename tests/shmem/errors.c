@@ -10,6 +10,7 @@
 
 static long word, other_word, work[SHMEM_SYNC_SIZE];
 static uint64_t signal_word;
+static long free_lock, lock_of_0;
 static int me;
 static long *private_word;
 /* Contexts of two PEs in reverse order, and of a destroyed team. */
@@ -105,10 +106,19 @@ static int make_in_children(void) {
     return 0;
 }
 
+/* By PE 1 itself: a child has no memory of other PEs. PE 0 holds lock_of_0. */
+static void clear_not_held(const char *what) {
+    if (strcmp(what, "clear-free") == 0 && me == 1) shmem_clear_lock(&free_lock);
+    if (strcmp(what, "clear-of-other") == 0 && me == 1) shmem_clear_lock(&lock_of_0);
+}
+
 /* With checks off the mistakes have no effect, and no call waits. */
 static int make_all(void) {
     for (size_t i = 0; me == 1 && i < sizeof mistakes / sizeof *mistakes; ++i)
         mistakes[i].make();
+    clear_not_held("clear-free");
+    clear_not_held("clear-of-other");
+    if (me == 1 && (shmem_test_lock(&free_lock) != 0 || shmem_test_lock(&lock_of_0) == 0)) return 6;
     return word == 0 && *private_word == 0 && signal_word == 0 ? 0 : 7;
 }
 
@@ -149,6 +159,7 @@ static int run(const char *what) {
     if (strcmp(what, "mistakes") == 0) return make_in_children();
     if (strcmp(what, "no-such-pe") == 0 && me == 1) mistake_no_such_pe();
     if (strcmp(what, "not-symmetric") == 0 && me == 1) mistake_not_symmetric();
+    clear_not_held(what);
     if (strcmp(what, "free") == 0) shmem_free(&word);
     if (strcmp(what, "unchecked-signal") == 0) return signal_without_data();
     if (strcmp(what, "again") == 0) return begin_again();
@@ -180,6 +191,7 @@ int main(int argc, char **argv) {
     if (strcmp(what, "locale") == 0 && setlocale(LC_ALL, "") == NULL) return 8;
     shmem_init();
     me = shmem_my_pe();
+    if (me == 0) shmem_set_lock(&lock_of_0);
     shmem_team_t two, gone;
     if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, -1, 2, NULL, 0, &two) != 0 ||
         shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &gone) != 0)

@@ -53,6 +53,8 @@ MISTAKES = {
     "set_source": rf"shmem_long_sum_to_all: argument source: {NO_PLACE} 1\)",
     "set_count": "shmem_long_sum_to_all: argument nreduce: -1 is negative",
 }
+NOT_HELD = "shmem_clear_lock: argument lock:"
+LOCK = r"the lock at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\)"
 # In the order of errors.c.
 COMPARE = """long_wait_until long_test long_wait_until_all long_wait_until_any long_wait_until_some long_test_all long_test_any
 long_test_some long_wait_until_all_vector long_test_any_vector signal_wait_until ushort_test wait_until""".split()
@@ -63,6 +65,9 @@ CASES = [
     ("", {}, {0}, r"^$"),
     ("mistakes", {}, {0}, None),
     ("no-such-pe", {}, {1}, rf"PE 1: {MISTAKES['no_such_pe']}"),
+    ("clear-free", {}, {1}, rf"PE 1: {NOT_HELD} no PE holds {LOCK}\n"),
+    ("clear-of-other", {}, {1}, rf"PE 1: {NOT_HELD} {LOCK} is held by PE 0, and not by this PE, which holds no lock\n"),
+    ("clear-of-other", {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}, {1}, rf"PE 1: {NOT_HELD} {LOCK} is held by PE 0, and"),
     ("free", {}, {1}, r"shmem_free: argument ptr: 0x[0-9a-f]+ was not allocated from the symmetric heap"),
     ("before-init", {}, {1}, r"(?m)^shmem_long_p: the library is not initialised$"),
     ("unchecked", {"SENNIT_SHMEM_CHECKS": "off"}, {0}, r"^$"),
@@ -98,8 +103,8 @@ CASES = [
 NO_HEAP = "shmem_init: cannot allocate a symmetric heap of {} bytes for each of 2 PEs: "
 SETTING = "; set SHMEM_SYMMETRIC_SIZE to a smaller size$"
 HEAPS = [
-    ("1000t", None, NO_HEAP.format(1000 << 40) + rf"{(1000 << 40) + 48} bytes are more than an address space holds" + SETTING),
-    ("60t", None, NO_HEAP.format(60 << 40) + rf"{(60 << 40) + 48} bytes asked for, but the node has \d+ bytes of memory and swap" + SETTING),
+    ("1000t", None, NO_HEAP.format(1000 << 40) + rf"{(1000 << 40) + 56} bytes are more than an address space holds" + SETTING),
+    ("60t", None, NO_HEAP.format(60 << 40) + rf"{(60 << 40) + 56} bytes asked for, but the node has \d+ bytes of memory and swap" + SETTING),
     ("1g", (resource.RLIMIT_AS, 600 << 20), NO_HEAP.format(1 << 30)
      + rf"no address space for \d+ bytes: RLIMIT_AS \(ulimit -v\) allows {600 << 20} bytes, of which \d+ bytes are in use" + SETTING),
     ("1g", (resource.RLIMIT_FSIZE, 600 << 20), NO_HEAP.format(1 << 30)

@@ -55,6 +55,24 @@ static void put_and_quiet(void) {
     shmem_long_wait_until(&word, SHMEM_CMP_NE, 0);
 }
 
+static void set_lock_again(void) {
+    while (me != 0)
+        sleep_ms(1000);
+    shmem_set_lock(&lock);
+    shmem_set_lock(&lock);
+}
+
+/* PE 0 clears the lock by a store while PE 1 waits for it. */
+static void set_overwritten_lock(void) {
+    if (me == 1) shmem_long_wait_until(&word, SHMEM_CMP_NE, 0);
+    shmem_set_lock(&lock);
+    shmem_long_p(&word, 1, 1);
+    while (shmem_long_atomic_fetch(&lock, 0) >> 32 != 2)
+        sleep_ms(1);
+    lock = 0;
+    shmem_long_wait_until(&word, SHMEM_CMP_NE, 0);
+}
+
 #define WAITS(USE)                                                                                \
     USE(long_wait_until, shmem_long_wait_until(&word, SHMEM_CMP_NE, 0))                           \
     USE(in_heap, *(long *)part = 5; shmem_long_wait_until(part, SHMEM_CMP_GT, 7))                 \
@@ -64,6 +82,8 @@ static void put_and_quiet(void) {
         (void)shmem_long_wait_until_some(words, 2, (size_t *)mine, NULL, SHMEM_CMP_NE, 0))        \
     USE(signal_wait_until, (void)shmem_signal_wait_until(&signal_word, SHMEM_CMP_NE, 0))          \
     USE(set_lock, shmem_set_lock(&lock))                                                          \
+    USE(set_lock_again, set_lock_again())                                                         \
+    USE(set_overwritten_lock, set_overwritten_lock())                                             \
     USE(barrier_all, shmem_barrier_all())                                                         \
     USE(sync_all, shmem_sync_all())                                                               \
     USE(team_sync, (void)shmem_team_sync(team))                                                   \

@@ -74,12 +74,14 @@ def limited():
     """SENNIT_TIMEOUT ends each wait, and the message names the call and what is missing."""
     word = r"the word at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is 0, wanted != 0"
     first = r"none of 2 words is as wanted; the first, at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\), is 0, wanted != 0"
-    lock = r"the lock at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is taken"
+    lock = r"the lock at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) "
     late = r"PE 2 has not arrived"
     missing = {
         "in_heap": ("long_wait_until", r"the word at symmetric offset 0 \(symmetric heap\) is [56], wanted > 7"),
         "long_wait_until": (None, word), "long_wait_until_all": (None, word), "signal_wait_until": (None, word),
-        "long_wait_until_any": (None, first), "long_wait_until_some": (None, first), "set_lock": (None, lock),
+        "long_wait_until_any": (None, first), "long_wait_until_some": (None, first), "set_lock": (None, lock + "is held by PE 2"),
+        "set_overwritten_lock": ("set_lock", lock + "has lost this request: its word was changed by other calls or a store"),
+        "set_lock_again": ("set_lock", lock + "is held by this PE"),
         "barrier": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
         "long_sum_to_all": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
         "quiet": ("long_wait_until", word),
@@ -96,7 +98,7 @@ def limited():
         return "" if ran.returncode == 1 and is_said and "it came out of" not in said else f"{case}: exit code {ran.returncode}; said:\n{said}"
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        return list(filter(None, pool.map(wrong_with, ["in_heap"] + [case for case in ALL if case != "init"])))
+        return list(filter(None, pool.map(wrong_with, ["in_heap", "set_lock_again", "set_overwritten_lock"] + [case for case in ALL if case != "init"])))
 
 
 def nodes():
@@ -141,7 +143,7 @@ def traced():
 
     words = [rf"PE {pe} waits in shmem_long_wait_until: the word at symmetric offset 0 \(symmetric heap\) is {value}, wanted > 7"
              for pe, value in ((0, 6), (1, 5))]
-    locks = [rf"PE {pe} waits in shmem_set_lock: the lock at .* is taken" for pe in (0, 1)]
+    locks = [rf"PE {pe} waits in shmem_set_lock: the lock at .* is held by PE 2" for pe in (0, 1)]
     return list(filter(None, (wrong_with("in_heap", words), wrong_with("set_lock", locks))))
 
 
