@@ -38,9 +38,11 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // On a terminal a prompt without a newline is shown after this time.
 constexpr std::int64_t kPromptNs = 100'000'000;
-// A job in which no rank has connected is checked after this time, and then after twice as long
-// each time.
-constexpr std::int64_t kFirstLookNs = 100'000'000;
+// While no rank has connected, the job is checked after each such pause. The pause is longer if a
+// check takes more than one part in kPausePerCheck of it, for example on a node with many
+// processes.
+constexpr std::int64_t kCheckPauseNs = 100'000'000;
+constexpr std::int64_t kPausePerCheck = 100;
 // The time limit for the last output when no rank is left and the output is not wanted any more.
 constexpr std::int64_t kLastOutputNs = 200'000'000;
 
@@ -153,7 +155,6 @@ class Keeper {
     std::int64_t timeout_at_ns_ = kNever;
     std::int64_t leftover_at_ns_ = kNever;
     std::int64_t look_at_ns_ = kNever;
-    std::int64_t look_pause_ns_ = kFirstLookNs;
     ForeignProgram seen_;  // libraries in a process of rank 0
     std::int64_t kill_at_ns_ = kNever;
 };
@@ -254,7 +255,7 @@ int Keeper::run() {
         if (job_.timeout_seconds) {
             timeout_at_ns_ = now_ns() + static_cast<std::int64_t>(*job_.timeout_seconds * 1e9);
         }
-        if (job_.ranks > 1) look_at_ns_ = now_ns() + look_pause_ns_;
+        if (job_.ranks > 1) look_at_ns_ = now_ns() + kCheckPauseNs;
         loop();
     }
     if (!no_descendants_) signal_groups(SIGKILL);
@@ -269,6 +270,7 @@ int Keeper::run() {
 
 // Only rank 0 is checked: the ranks of a job usually run the same program.
 void Keeper::look_for_foreign_libraries() {
+    const std::int64_t began = now_ns();
     look_at_ns_ = kNever;
     if (!control_.has_no_claim() || ranks_[0].ended) return;
     std::vector<pid_t> processes = descendants(ranks_[0].process);
@@ -277,8 +279,8 @@ void Keeper::look_for_foreign_libraries() {
         seen_ = foreign_libraries_in(process);
         if (seen_.any()) return;
     }
-    look_pause_ns_ *= 2;
-    look_at_ns_ = now_ns() + look_pause_ns_;
+    const std::int64_t end = now_ns();
+    look_at_ns_ = end + std::max(kCheckPauseNs, kPausePerCheck * (end - began));
 }
 
 // An MPI or another OpenSHMEM that was not started by its own launcher makes each process a job of

@@ -20,6 +20,7 @@ CASES = {
     "a foreign program is not started": (["-n", "2", FOREIGN], 2, "", LINKED),
     "one rank of it is a job of one PE": (["-n", "1", FOREIGN], 0, "1 PEs\n", ""),
     "behind a shell it is seen while it runs": (["-n", "2", "sh", "-c", f"{FOREIGN} 1000 && true"], 2, "1 PEs\n" * 2, RUNS),
+    "it is seen if the shell starts it late": (["-n", "2", "sh", "-c", f"sleep 1.8; {FOREIGN} 1000 && true"], 2, "1 PEs\n" * 2, RUNS),
     "a failure is kept and explained": (["-n", "2", "--keep-going", "sh", "-c", f"{FOREIGN} 1000; exit 3"], 3, "1 PEs\n" * 2, RUNS),
     "a shell without it is left alone": (["-n", "2", "sh", "-c", "sleep 0.3; echo 1"], 0, "1\n" * 2, ""),
     "with both libraries it runs on the first": (["-n", "2", BOTH], 0, "2 PEs\n" * 2, TOO),
