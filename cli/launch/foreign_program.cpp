@@ -105,4 +105,22 @@ ForeignProgram foreign_libraries_of(const std::string &program) {
     return found;
 }
 
+std::string lone_ranks_text(const std::string &program, int ranks, const ForeignProgram &found,
+                            bool is_linked) {
+    const bool has_openshmem = !found.openshmem.empty();
+    if (has_openshmem && found.has_sennit)
+        return fmt::format(
+            "{} {} linked to Sennit and to another OpenSHMEM library ({}), and none of its {} "
+            "ranks has called Sennit: each was a job of one rank; link it to Sennit only, or to "
+            "Sennit first",
+            program, is_linked ? "is" : "runs a program", found.openshmem, ranks);
+    return fmt::format(
+        "{} {} a program of {} ({}), and none of its {} ranks has called sennit_init: each was "
+        "a job of one rank; {}",
+        program, is_linked ? "is" : "runs", has_openshmem ? "another OpenSHMEM library" : "an MPI",
+        has_openshmem ? found.openshmem : found.mpi, ranks,
+        has_openshmem ? "compile it with the oshcc of Sennit, or start it with its own oshrun"
+                      : "start it with the launcher of its MPI, such as mpirun");
+}
+
 }  // namespace sennit::cli

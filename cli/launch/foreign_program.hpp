@@ -25,4 +25,9 @@ ForeignProgram foreign_libraries_of(const std::string &program);
 // is then not a job of one rank.
 ForeignProgram foreign_libraries_in(pid_t process);
 
+// The message about a job in which no rank has called Sennit. `is_linked`: the program itself has
+// these libraries, and not a process that it started.
+std::string lone_ranks_text(const std::string &program, int ranks, const ForeignProgram &found,
+                            bool is_linked);
+
 }  // namespace sennit::cli

@@ -294,13 +294,7 @@ void Keeper::check_for_lone_ranks() {
     const bool has_reason = exit_code_ != 0 && (!has_openshmem || interrupted_by_ != 0);
     if (!found.any() || has_reason) return;
     if (exit_code_ == 0) exit_code_ = kExitUsage;
-    say("{} {} a program of {} ({}), and none of its {} ranks has called sennit_init: each was "
-        "a job of one rank; {}",
-        job_.program, linked.any() ? "is" : "runs",
-        has_openshmem ? "another OpenSHMEM library" : "an MPI",
-        has_openshmem ? found.openshmem : found.mpi, job_.ranks,
-        has_openshmem ? "compile it with the oshcc of Sennit, or start it with its own oshrun"
-                      : "start it with the launcher of its MPI, such as mpirun");
+    say("{}", lone_ranks_text(job_.program, job_.ranks, found, linked.any()));
 }
 
 void Keeper::loop() {
