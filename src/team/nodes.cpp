@@ -100,7 +100,11 @@ sennit_status await_release(Rank &rank, const Team &team, std::uint64_t epoch,
     const LostSearch search{find_lost_of_nodes, &team, warn_of_late_of_node};
     const sennit_status status =
         wait_until(rank, deadline, search, [&] { return is_node_released(rank, team, epoch); });
-    if (status == SENNIT_ERR_TIMEOUT) find_late_of_node(rank, team, epoch).report();
+    if (status == SENNIT_ERR_TIMEOUT) {
+        const LateRanks late = find_late_of_node(rank, team, epoch);
+        late.report();
+        if (late.is_empty()) report_late_elsewhere();
+    }
     return status;
 }
 
