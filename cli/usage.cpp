@@ -69,11 +69,43 @@ constexpr const char *kBinding = "use --bind share, core or none";
 constexpr const char *kParameter =
     "it sets a parameter of Open MPI; Sennit's settings are variables (sennit info --knobs), and "
     "-x NAME=VALUE sets one";
+constexpr const char *kFolder = "ranks start in the current folder; use cd before";
+constexpr const char *kPerNode = "use -N";
+constexpr const char *kPrefix =
+    "it names the folder of Open MPI on other machines, and ranks start on this machine only";
+constexpr const char *kBindings =
+    "sennit run -n 2 --tag grep Cpus_allowed_list /proc/self/status shows the processors of each "
+    "rank";
+constexpr const char *kFiles =
+    "a shell can open files: sennit run -n 2 sh -c './prog > out.$SENNIT_RANK'";
 constexpr Foreign kForeign[] = {
-    {"--map-by", kBinding},     {"-map-by", kBinding},         {"--hostfile", kOneMachine},
-    {"-hostfile", kOneMachine}, {"-machinefile", kOneMachine}, {"--machinefile", kOneMachine},
-    {"--mca", kParameter},      {"-mca", kParameter},          {"--gmca", kParameter},
-    {"-gmca", kParameter},      {"--prtemca", kParameter},     {"--pmixmca", kParameter},
+    {"--map-by", kBinding},
+    {"-map-by", kBinding},
+    {"--hostfile", kOneMachine},
+    {"-hostfile", kOneMachine},
+    {"-machinefile", kOneMachine},
+    {"--machinefile", kOneMachine},
+    {"--mca", kParameter},
+    {"-mca", kParameter},
+    {"--gmca", kParameter},
+    {"-gmca", kParameter},
+    {"--prtemca", kParameter},
+    {"--pmixmca", kParameter},
+    {"--wdir", kFolder},
+    {"-wdir", kFolder},
+    {"--wd", kFolder},
+    {"-wd", kFolder},
+    {"-ppn", kPerNode},
+    {"--ppn", kPerNode},
+    {"-npernode", kPerNode},
+    {"--npernode", kPerNode},
+    {"-perhost", kPerNode},
+    {"--prefix", kPrefix},
+    {"-prefix", kPrefix},
+    {"--report-bindings", kBindings},
+    {"-report-bindings", kBindings},
+    {"--output-filename", kFiles},
+    {"-output-filename", kFiles},
 };
 
 const char *find_foreign(std::span<const Foreign> table, const std::string &name) {
@@ -159,17 +191,19 @@ bool translate_foreign(std::vector<std::string> &words, std::size_t at) {
     return false;
 }
 
-[[noreturn]] void fail_unknown_option(const CLI::App &run, const std::string &word) {
-    const std::string name = word.substr(0, word.find('='));
-    if (const char *answer = find_foreign(kForeign, name); answer != nullptr)
-        throw UsageError(fmt::format(
-            "sennit run: there is no option \"{}\": {}; sennit run --help lists the options", word,
-            answer));
-    const std::string near = option_near(run, name);
+void refuse_foreign(const std::string &word) {
+    const char *const answer = find_foreign(kForeign, word.substr(0, word.find('=')));
+    if (answer == nullptr) return;
     throw UsageError(fmt::format(
-        "sennit run: unknown option \"{0}\"{1}; sennit run --help lists them; a program whose "
-        "name begins with -: sennit run -n 2 -- {0}",
-        word, near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
+        "sennit run: there is no option \"{}\": {}; sennit run --help lists the options", word,
+        answer));
+}
+
+[[noreturn]] void fail_unknown_option(const CLI::App &run, const std::string &word) {
+    const std::string near = option_near(run, word.substr(0, word.find('=')));
+    throw UsageError(
+        fmt::format("sennit run: unknown option \"{}\"{}; sennit run --help lists the options",
+                    word, near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
 }
 
 // mpirun and other libraries' oshrun accept several programs separated by colons; `run` does not.
@@ -251,6 +285,7 @@ std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std:
         }
         if (word.size() < 2 || word[0] != '-') break;
         if (translate_foreign(words, program)) continue;
+        refuse_foreign(word);
         // The option of mpirun, also as -np2. CLI11 would read it as -n with the value "p2".
         if (word.starts_with("-np") && word.find_first_not_of("=0123456789", 3) == word.npos)
             word = (word.size() == 3 || word[3] == '=' ? "--np" : "--np=") + word.substr(3);
