@@ -37,6 +37,14 @@ struct TraceOptions {
     std::string output;
 };
 
+void check_files(const TraceOptions &options, const char *command) {
+    if (options.files.empty())
+        throw UsageError(fmt::format(
+            "sennit trace {0}: which file? Start the job with SENNIT_TRACE=trace.json, then: "
+            "sennit trace {0} trace.json; sennit trace --help shows more",
+            command));
+}
+
 Trace read_files(const TraceOptions &options) {
     Trace trace = read_trace(options.files);
     for (const std::string &name : trace.left_out)
@@ -78,20 +86,23 @@ void add_trace_command(CLI::App &app, int &exit_code) {
     CLI::App *merging = command->add_subcommand(
         "merge", "Join these files and the parts that ranks left beside them");
     merging->formatter(std::make_shared<UsageFormatter>("FILE... [-o OUT]"));
-    merging->add_option("files", options->files, "traces, and parts of ranks")
-        ->type_name("FILE")
-        ->required();
+    merging->add_option("files", options->files, "traces, and parts of ranks")->type_name("FILE");
     merging
         ->add_option("-o,--output", options->output, "the file to write; default: the first FILE")
         ->type_name("OUT");
-    merging->callback([options, &exit_code] { exit_code = merge(*options); });
+    merging->callback([options, &exit_code] {
+        check_files(*options, "merge");
+        exit_code = merge(*options);
+    });
     CLI::App *asking =
         command->add_subcommand("where", "Show the call that each rank is in, or in which it died");
     asking->formatter(std::make_shared<UsageFormatter>("FILE..."));
     asking->add_option("files", options->files, "the file of SENNIT_TRACE, or parts of ranks")
-        ->type_name("FILE")
-        ->required();
-    asking->callback([options, &exit_code] { exit_code = where(*options); });
+        ->type_name("FILE");
+    asking->callback([options, &exit_code] {
+        check_files(*options, "where");
+        exit_code = where(*options);
+    });
 }
 
 }  // namespace sennit::cli

@@ -419,10 +419,13 @@ def wrong_arguments_and_files_are_refused(job):
         file.write("{}")
     with open("other.1.part", "wb") as file:
         file.write(b"x" * 100_000)
-    for words, code in ((["merge"], 2), (["merge", "none"], 1), (["merge", "other.1.part"], 1), (["where", "other"], 1),
+    for words, code in ((["merge", "none"], 1), (["merge", "other.1.part"], 1), (["where", "other"], 1),
                         ([], 2), (["unknown"], 2)):
         out, messages = job.run([job.sennit, "trace", *words], code=code)
         assert messages.startswith("sennit"), messages
+    for command in ("where", "merge"):
+        _, messages = job.run([job.sennit, "trace", command], code=2)
+        assert messages.startswith(f"sennit trace {command}: which file? Start the job with SENNIT_TRACE="), messages
     out, _ = job.run([job.sennit, "trace", "--help"])
     assert "SENNIT_TRACE=" in out and "merge" in out
 
