@@ -147,6 +147,7 @@ class BuiltTest(unittest.TestCase):
             self.assertEqual(run("oshcc", option).split(), [CC, *compiling, *linking])
         for words in (("-show", "-c", "a.c"), ("-c", "a.c", "-showme"), ("-c", "--showme", "a.c")):
             self.assertEqual(run("oshcc", *words).split(), [CC, *compiling, "-c", "a.c"])
+        self.assertEqual(run("oshcc", "-show", "-r", "a.o").split(), [CC, *compiling, "-r", "a.o"])
         self.assertEqual(run("oshcc", "-O2", "a.c", "-show").split(), [CC, *compiling, "-O2", "a.c", *linking])
         words = ["-c", "a b.c", '-DTEXT="it\'s\\n"', "-DVALUE=$HOME"]
         self.assertEqual(shlex.split(run("oshcc", "-show", *words)), [CC, *compiling, *words])
