@@ -6,6 +6,7 @@
 // put and get. So it is Lamport's bakery (1974): each word has one writer, and a read during a
 // write may return any value.
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include <atomic>
 #include <mutex>
@@ -54,15 +55,24 @@ struct Place {
     int pe = -1;  // of the world
 };
 
-// An addition to the error of memory that is not symmetric: two causes that the address does not
-// show.
+// Whether the object is the program itself, whose headers the kernel gives to the process.
+bool is_program(const Dl_info &object) {
+    Dl_info program{};
+    const auto *const headers = reinterpret_cast<const void *>(getauxval(AT_PHDR));
+    return dladdr(headers, &program) != 0 && program.dli_fbase == object.dli_fbase;
+}
+
+// An addition to the error of memory that is not symmetric: causes that the address does not show.
 std::string location_hint(const SymmetricArgument &argument) {
     std::size_t offset = 0;
     if (area_of(argument.address, 1, &offset) != nullptr)
         return ": they begin in symmetric memory and end outside";
     Dl_info object{};
     if (dladdr(argument.address, &object) == 0 || object.dli_fname == nullptr) return "";
-    return std::string(": they are in ") + object.dli_fname;
+    const bool is_switched_off = !state.has_statics && is_program(object);
+    return std::string(": they are in ") + object.dli_fname +
+           (is_switched_off ? ", and with SENNIT_SHMEM_STATICS=off variables are not symmetric"
+                            : "");
 }
 
 Place find_place(const SymmetricArgument &argument, shmem_ctx_t ctx, int pe) {

@@ -159,6 +159,7 @@ static int run(const char *what) {
     if (strcmp(what, "mistakes") == 0) return make_in_children();
     if (strcmp(what, "no-such-pe") == 0 && me == 1) mistake_no_such_pe();
     if (strcmp(what, "not-symmetric") == 0 && me == 1) mistake_not_symmetric();
+    if (strcmp(what, "variable") == 0 && me == 1) shmem_long_p(&word, 1, 0);
     clear_not_held(what);
     if (strcmp(what, "free") == 0) shmem_free(&word);
     if (strcmp(what, "unchecked-signal") == 0) return signal_without_data();
@@ -191,7 +192,8 @@ int main(int argc, char **argv) {
     if (strcmp(what, "locale") == 0 && setlocale(LC_ALL, "") == NULL) return 8;
     shmem_init();
     me = shmem_my_pe();
-    if (me == 0) shmem_set_lock(&lock_of_0);
+    if (me == 0 && (strcmp(what, "clear-of-other") == 0 || strcmp(what, "unchecked") == 0))
+        shmem_set_lock(&lock_of_0);
     shmem_team_t two, gone;
     if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, -1, 2, NULL, 0, &two) != 0 ||
         shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &gone) != 0)

@@ -96,7 +96,9 @@ CASES = [
     ("", {"SHMEM_SYMMETRIC_SIZE": "20mfoo"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: "20mfoo"'),
     ("", {"SHMEM_VERSION": "1"}, {0}, r"OpenSHMEM 1\.6"),
     ("", {"SMA_INFO": "1", "SMA_SYMMETRIC_SIZE": "2M"}, {0}, r"now 2097152"),
-    ("not-symmetric", {"SENNIT_SHMEM_STATICS": "off"}, {1}, r"not symmetric memory"),
+    ("not-symmetric", {"SENNIT_SHMEM_STATICS": "off"}, {1}, r"not symmetric memory \(for PE 0\)\n"),
+    ("variable", {"SENNIT_SHMEM_STATICS": "off"}, {1}, rf"(?m)^PE 1: {MISTAKES['not_symmetric']}: they are in .*/shmem_errors, "
+     r"and with SENNIT_SHMEM_STATICS=off variables are not symmetric$"),
 ]
 
 # A heap that is impossible: its size, a limit of the job, and the message with the size asked for and the size available.
