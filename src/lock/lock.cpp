@@ -79,14 +79,15 @@ sennit_status acquire_if_free(LockView &view, std::uint64_t *word, bool *got) {
 sennit_status reassign_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     std::uint32_t mark = 0;
     std::uint64_t ticket = 0;
-    const sennit_status found = view.find_first(&mark, &ticket);
-    if (found != SENNIT_OK) return found;
+    // A home that holds the lock and leaves takes the lock with it.
+    sennit_status status = view.check_home();
+    if (status == SENNIT_OK) status = view.find_first(&mark, &ticket);
+    if (status != SENNIT_OK) return status;
     const bool none = mark == 0;
     if (none && !or_self) return SENNIT_OK;
     if (none) mark = view.self_mark();
     const std::uint64_t expected = word;
-    const sennit_status status =
-        view.compare_swap(&word, next_word(expected, mark | kLockWaiters | kLockDied));
+    status = view.compare_swap(&word, next_word(expected, mark | kLockWaiters | kLockDied));
     if (status == SENNIT_OK && word == expected && mark != view.self_mark())
         view.grant_to(mark, ticket);
     return status;

@@ -37,6 +37,12 @@ class LockView {
         return peer_gone(*rank_, world_rank(member)) != Gone::no;
     }
 
+    // PEER_LOST if the home has left.
+    sennit_status check_home() const {
+        return peer_gone(*rank_, home_.rank) == Gone::left ? fail_lost(*rank_, home_.rank)
+                                                           : SENNIT_OK;
+    }
+
     // Access to words of the home. If only messages reach the home, the operations of op/atomic.hpp
     // do the release or acquire.
     sennit_status load(std::uint64_t offset, std::uint64_t *value) const;
