@@ -272,10 +272,10 @@ std::string rounds_text(const Figures &figures) {
     }
     if (most == 0) return "";
     return fmt::format(
-        "Each bandwidth is the mean of {} transfers in a budget of {} s for all; a GB is 10^9 "
+        "Each bandwidth is the mean of {} transfer{} in a budget of {} s for all; a GB is 10^9 "
         "bytes.\n",
         least == most ? std::to_string(most) : fmt::format("{} to {}", least, most),
-        figures.seconds);
+        most == 1 ? "" : "s", figures.seconds);
 }
 
 std::vector<std::string> sentences(const Figures &figures) {

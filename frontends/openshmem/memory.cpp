@@ -44,10 +44,10 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
         // result.
         if (state.debug || (state.me == 0 && !std::exchange(has_reported_heap, true)))
             tell(
-                "%s: no room for %zu bytes with alignment %zu in the symmetric heap: %zu of %zu "
+                "%s: no room for %zu byte%s with alignment %zu in the symmetric heap: %zu of %zu "
                 "bytes are free; SHMEM_SYMMETRIC_SIZE makes it larger",
-                call, bytes, std::max(alignment, Heap::kAlignment), heap->free_bytes(),
-                state.areas[kHeap].bytes);
+                call, bytes, bytes == 1 ? "" : "s", std::max(alignment, Heap::kAlignment),
+                heap->free_bytes(), state.areas[kHeap].bytes);
     } catch (const std::bad_alloc &) {
         debug("%s: no memory for the heap's records", call);
     }

@@ -81,8 +81,9 @@ Place find_place(const SymmetricArgument &argument, shmem_ctx_t ctx, int pe) {
     std::size_t offset = 0;
     const Area *const area = area_of(argument.address, argument.bytes, &offset);
     if (area == nullptr) {
-        wrong(argument.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)%s",
-              argument.name, argument.bytes, argument.address, pe, location_hint(argument).c_str());
+        wrong(argument.call, "argument %s: %zu byte%s at %p %s not symmetric memory (for PE %d)%s",
+              argument.name, argument.bytes, argument.bytes == 1 ? "" : "s", argument.address,
+              argument.bytes == 1 ? "is" : "are", pe, location_hint(argument).c_str());
         return {};
     }
     return {area, sennit_gptr_add(area->places[number], static_cast<std::int64_t>(offset)), number};

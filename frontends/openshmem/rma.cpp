@@ -75,7 +75,7 @@ bool has_strides(const Strided &strided) {
     const auto block_elements = static_cast<std::ptrdiff_t>(strided.block_elements);
     if (strided.dst >= block_elements && strided.sst >= block_elements) return true;
     wrong(strided.call,
-          "arguments dst and sst: %td and %td are less than the %zu elements of a block",
+          "arguments dst and sst: %td and %td are less than the length of a block, %zu",
           strided.dst, strided.sst, strided.block_elements);
     return false;
 }

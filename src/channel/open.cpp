@@ -291,10 +291,11 @@ sennit_status fail_late(const Opening &opening) {
         if (late++ == 0) first = opening.items[i].channel->peer;
     }
     if (late == 0) return SENNIT_ERR_TIMEOUT;
-    return fail_peer(SENNIT_ERR_TIMEOUT, first, sennit_path_name(opening.rank.peers[first].path),
-                     "%zu of %zu targets, including rank %d, have not opened their end before the "
-                     "timeout (timeouts are in nanoseconds)",
-                     late, opening.count, first);
+    return fail_peer(
+        SENNIT_ERR_TIMEOUT, first, sennit_path_name(opening.rank.peers[first].path),
+        "targets that have not opened their end before the timeout: %zu of %zu, rank %d "
+        "is the first (timeouts are in nanoseconds)",
+        late, opening.count, first);
 }
 
 // Withdraws this rank's offer, unless the peer has ended the handshake at the same time.

@@ -50,12 +50,11 @@ sennit_status report(Engine &engine, const OperationRecord &record) {
     if (record.why != nullptr)
         return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)), "%s",
                          record.why);
+    const unsigned long long bytes = record.packed.count != 0 ? record.packed.hull : record.bytes;
     return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)),
-                     "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
-                     record.check != nullptr ? "event" : name_of(reported_direction(record)),
-                     static_cast<unsigned long long>(record.packed.count != 0 ? record.packed.hull
-                                                                              : record.bytes),
-                     static_cast<unsigned long long>(record.offset), record.peer,
+                     "%s of %llu byte%s at offset %llu of rank %d failed: %s%s",
+                     record.check != nullptr ? "event" : name_of(reported_direction(record)), bytes,
+                     plural(bytes), static_cast<unsigned long long>(record.offset), record.peer,
                      sennit_status_string(record.status),
                      Trouble(engine, record.peer, record.status).text);
 }

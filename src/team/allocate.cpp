@@ -87,11 +87,12 @@ sennit_status check_offers(const Team &team, const Offer *offers) {
         if (theirs.bytes != mine.bytes || theirs.alignment != mine.alignment ||
             theirs.flags != mine.flags || theirs.id != mine.id)
             return fail_peer(SENNIT_ERR_ARG, peer, "",
-                             "rank %d asks for %llu bytes aligned to %llu bytes, this rank for "
-                             "%llu bytes aligned to %llu bytes",
+                             "rank %d asks for %llu byte%s aligned to %llu bytes, this rank for "
+                             "%llu byte%s aligned to %llu bytes",
                              peer, static_cast<unsigned long long>(theirs.bytes),
+                             plural(theirs.bytes),
                              static_cast<unsigned long long>(theirs.alignment),
-                             static_cast<unsigned long long>(mine.bytes),
+                             static_cast<unsigned long long>(mine.bytes), plural(mine.bytes),
                              static_cast<unsigned long long>(mine.alignment));
     }
     return SENNIT_OK;

@@ -9,7 +9,7 @@
 
 namespace sennit::test {
 
-// Of all ranks of this process that called count_arrived_events().
+// The events of all ranks of this process that called count_arrived_events().
 inline std::atomic<std::uint64_t> arrived_events{0};
 
 // Counts the caller's events from now on. The caller has a signal.

@@ -25,7 +25,7 @@ MISTAKES = {
     "atomic_dest": rf"shmem_ctx_long_atomic_set: argument dest: {NO_PLACE} 0\)",
     "signal_address": rf"shmem_long_put_signal: argument sig_addr: {NO_PLACE} 0\)",
     "signal_operator": r"shmem_long_put_signal: argument sig_op: 9 is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
-    "strides": r"shmem_long_iput: arguments dst and sst: 0 and 1 are less than the 1 elements of a block",
+    "strides": r"shmem_long_iput: arguments dst and sst: 0 and 1 are less than the length of a block, 1",
     "lock": rf"shmem_set_lock: argument lock: {NO_PLACE} 0\)",
     # The number that the program used, not the number in the world.
     "ctx_pe": rf"shmem_ctx_long_p: {NO_PE} 2",

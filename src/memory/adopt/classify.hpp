@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides whether memory may move into a memory file, and gives the reason if not
-// (docs/design/adoption.md, "What is refused"). Changes nothing. Used only by memory/adopt/.
+// (docs/design/adoption.md, "Refused memory"). Changes nothing. Used only by memory/adopt/.
 #pragma once
 
 #include <cstdint>
