@@ -60,6 +60,10 @@ def rpm(folder, builds):
     for file in ("runtime/domains_hwloc.cpp", "transport/fabric/library.cpp", "bootstrap/pmix.cpp"):
         opened = re.search(r'"(lib\w+\.so\.\d+)"', read("src", file))[1]
         assert re.search(rf"^(Recommends|Suggests): +{re.escape(opened)}\(\)\(64bit\)$", expanded, re.MULTILINE), opened
+    # find_package() reads the targets of all components that it finds, and fails if the command of this one is missing.
+    files = dict(re.findall(r"^%files *(\w*)\n((?:(?!%files).*\n?)*)", expanded, re.MULTILINE))
+    targets = run("rpm", "--eval", "%{_libdir}").strip() + "/cmake/sennit/sennit-cli-targets*.cmake"
+    assert targets in files[""].split("\n") and "%exclude " + targets in files["devel"].split("\n"), files
     if not builds:
         return
     run(os.path.join(SOURCE, "tools", "dist"), folder)
@@ -72,6 +76,8 @@ def rpm(folder, builds):
     root = os.path.join(folder, "root")
     os.mkdir(root)
     for path in packages:
+        holds = run("rpm", "-qpl", path).splitlines()
+        assert ("/usr/bin/sennit" in holds) == any("sennit-cli-targets" in name for name in holds), (path, holds)
         run("sh", "-c", 'rpm2cpio "$0" | cpio -idm --quiet', path, cwd=root)
     sennit_info(root, run("rpm", "--eval", "%{_libdir}").strip())
 
