@@ -83,6 +83,8 @@ def rpm(folder, builds):
 
 
 def source_package(folder):
+    os.mkdir(folder)
+    open(os.path.join(folder, "sennit-0.0.1.tar.gz"), "w", encoding="ascii").close()  # of another version
     run(os.path.join(SOURCE, "tools", "debian-source"), folder, env={**os.environ, "SENNIT_PACKAGE_MAINTAINER": MAINTAINER})
     names = sorted(name for name in os.listdir(folder) if name.startswith("sennit_"))
     assert names == [f"sennit_{version()}{end}" for end in ("-1.debian.tar.xz", "-1.dsc", ".orig.tar.gz")], names
