@@ -15,7 +15,7 @@ import tempfile
 SOURCE, KIND = sys.argv[1:3]
 TOOLS = {"rpm": ("rpmspec", "rpmbuild", "rpm2cpio", "cpio", "git"), "debian": ("dpkg-source", "dpkg-deb", "git")}
 BUILDERS = {"rpm": (), "debian": ("dpkg-buildpackage", "dh")}
-MAINTAINER = "Some One <some@one.example>"
+MAINTAINER = "Some One & Co/Two <some@one.example>"  # characters that sed treats specially
 
 
 def run(*words, seconds=60, **more):
