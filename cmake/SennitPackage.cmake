@@ -97,3 +97,13 @@ configure_file(cmake/SennitPackageFiles.cmake.in "${PROJECT_BINARY_DIR}/package/
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_BINARY_DIR}/package/files.cmake")
 set(CPACK_POST_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/SennitPackageScripts.cmake")
 include(CPack)
+
+# cpack runs the installation with the prefix of the packages. Without this code it would put their paths, such as /usr/bin/sennit,
+# into the lists of `uninstall`. CMake writes the list of the component after this code.
+install(CODE "if(\"\$ENV{DESTDIR}\" MATCHES \"/_CPack_Packages/\")
+    set(list \"${PROJECT_BINARY_DIR}/install_manifest_\${CMAKE_INSTALL_COMPONENT}.txt\")
+    set(CMAKE_INSTALL_MANIFEST_FILES \"\")
+    if(EXISTS \"\${list}\")
+        file(STRINGS \"\${list}\" CMAKE_INSTALL_MANIFEST_FILES)
+    endif()
+endif()" ALL_COMPONENTS)

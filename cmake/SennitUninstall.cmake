@@ -2,15 +2,16 @@
 # Removes the files listed in install_manifest.txt and install_manifest_COMPONENT.txt of the tree, and then Sennit's own folders if
 # they are empty. Each `cmake --install` overwrites its list. DESTDIR has the same effect as for an installation.
 file(GLOB lists "${TREE}/install_manifest*.txt")
-if(NOT lists)
-    message(FATAL_ERROR "${TREE} has no install_manifest.txt: nothing was installed from there, or it was removed already")
-endif()
 set(files "")
 foreach(list IN LISTS lists)
     file(STRINGS "${list}" lines)
     list(APPEND files ${lines})
 endforeach()
 list(REMOVE_DUPLICATES files)
+# cpack leaves empty lists.
+if(NOT files)
+    message(FATAL_ERROR "${TREE} has no install_manifest.txt with files: nothing was installed from there, or it was removed already")
+endif()
 
 set(folders "")
 set(is_elsewhere OFF)
@@ -39,7 +40,7 @@ foreach(file IN LISTS files)
 endforeach()
 
 # Keep the lists if DESTDIR is wrong: they are the only record of the real installation.
-if(files AND NOT is_removed)
+if(NOT is_removed)
     message(FATAL_ERROR "none of the installed files is there: set DESTDIR as for the installation (now \"$ENV{DESTDIR}\"). "
         "If they were removed by hand, delete ${TREE}/install_manifest*.txt")
 endif()

@@ -55,7 +55,7 @@ class Uninstall(unittest.TestCase):
             self.assertEqual(own, ["include/sennit", "include/sennit/of_somebody_else.h"])
             again = self.uninstall(tree, environment)
             self.assertNotEqual(again.returncode, 0)
-            self.assertIn("has no install_manifest.txt", again.stderr)
+            self.assertIn("nothing was installed from there", " ".join(again.stderr.split()))
 
     def test_make_uninstall_uses_the_lists_of_the_release_tree(self):
         done = subprocess.run(["make", "-n", "-C", SOURCE, "uninstall"], capture_output=True, text=True, timeout=100, check=True)

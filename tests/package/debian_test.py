@@ -94,6 +94,12 @@ class DebianTest(unittest.TestCase):
             run("dpkg-deb", "--extract", cls.packages[package].path, root)
         return os.path.join(root, "usr")
 
+    def test_uninstall_of_the_tree_leaves_files_of_installed_packages(self):
+        # Other tests install from the tree at the same time, but none into /usr.
+        for path in glob.glob(os.path.join(self.tree, "install_manifest*.txt")):
+            with open(path, encoding="utf-8") as file:
+                self.assertNotRegex(file.read(), r"(?m)^/usr/", path)
+
     def depends(self, name):
         words = self.packages[name].fields.get("Depends", "").split(", ")
         return {word.split()[0]: word for word in words if word}
