@@ -48,8 +48,14 @@ class Configure(unittest.TestCase):
                                     "-DSENNIT_MAN=ON", pkg_config=False)
         self.assertNotEqual(code, 0)
         for part in ("SENNIT_PMIX is ON, but PMIx was not found", "SENNIT_LIBFABRIC is ON, but libfabric was not found",
-                     "SENNIT_MAN is ON, but man pages cannot be made"):
-            self.assertIn(part, said)
+                     "SENNIT_MAN is ON, but man pages cannot be made: they need the programs (SENNIT_BUILD_PROGRAMS)"):
+            self.assertIn(part, " ".join(said.split()))
+
+    def test_a_missing_pkg_config_is_named(self):
+        code, said = self.configure("-DSENNIT_BUILD_TESTS=OFF", "-DSENNIT_BUILD_PROGRAMS=OFF", "-DPKG_CONFIG_EXECUTABLE=/nowhere/pkg-config")
+        self.assertEqual(code, 0, said)
+        for part in ("PMIx", "libfabric", "hwloc"):
+            self.assertRegex(said, rf"{part} +not found: pkg-config is missing, which would find {part.lower()}.pc")
 
     def test_options_with_values_that_they_do_not_have_are_named(self):
         code, said = self.configure("-DSENNIT_BUILD_TESTS=of", "-DSENNIT_BUILD_PROGRAMS=off", "-DSENNIT_PMIX=auto", "-DSENNIT_MAN=later")
