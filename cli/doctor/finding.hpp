@@ -39,6 +39,7 @@ struct Figures {
     // Between two processes that are not parent and child, as ranks are.
     std::optional<int> copy_error;  // errno of the kernel's refusal, 0 if it copies
     std::optional<double> copy_ns;  // 8 bytes
+    bool copy_kills = false;        // a filter kills the process that copies; copy_error is EPERM
     // errno if this process cannot block stores to a page (userfaultfd), else 0; and whether
     // stores by system calls are blocked, too.
     std::optional<int> guard_error;

@@ -17,6 +17,9 @@ constexpr const char *kCopyCosts =
     "as a stack: these calls return SENNIT_ERR_UNSUPPORTED. Memory that Sennit allocates, or that "
     "can be moved (see userfaultfd), is not affected";
 
+constexpr const char *kKillCosts =
+    "ranks of several processes are killed when they start, unless SENNIT_PATHS leaves out cma";
+
 constexpr const char *kGuardCosts =
     "in programs with several threads, registered buffers (sennit_register) that do not fill whole "
     "pages are not moved, unless the program passes SENNIT_REGISTER_SHARED_PAGES: other processes "
@@ -52,6 +55,7 @@ enum class Refuser { none, yama, filter, other };
 
 Refuser refuser_of_copy(const System &system) {
     if (system.figures.copy_error.value_or(0) == 0) return Refuser::none;
+    if (system.figures.copy_kills) return Refuser::filter;
     const std::uint64_t scope = yama_scope(system);
     if (scope > 2 || (scope > 0 && !may_trace(system))) return Refuser::yama;
     return has_filter(system) ? Refuser::filter : Refuser::other;
@@ -75,6 +79,10 @@ void describe_guard(const Figures &figures, Finding *finding) {
 void add_copy(const Figures &figures, Finding *finding) {
     if (!figures.copy_error) return;
     finding->figures["copy_errno"] = *figures.copy_error;
+    if (figures.copy_kills) {
+        finding->measured = "a process that copies from another is killed";
+        return;
+    }
     if (*figures.copy_error != 0) {
         finding->measured = fmt::format("copying between two processes is refused: {}",
                                         std::strerror(*figures.copy_error));
@@ -146,6 +154,13 @@ Finding check_seccomp(const System &system) {
     finding.costs =
         fmt::format("{}{}", tried ? "" : "if it refuses process_vm_readv: ", kCopyCosts);
     finding.mend = "docker run --cap-add=SYS_PTRACE ... (or --security-opt seccomp=unconfined)";
+    if (figures.copy_kills) {
+        finding.is += "; it kills a process that copies from another (SIGSYS)";
+        finding.costs = kKillCosts;
+        finding.mend =
+            "allow process_vm_readv and process_vm_writev in the filter (systemd: "
+            "SystemCallFilter=), or let it refuse them (SystemCallErrorNumber=EPERM)";
+    }
     return finding;
 }
 

@@ -172,7 +172,7 @@ std::string cause_of(const System &system) {
         const Finding finding = check(system);
         if (finding.verdict == Verdict::bad) return finding.name;
     }
-    return "";
+    return system.figures.copy_kills ? "seccomp" : "";
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ void measure_copy(Figures *figures) {
     if (pipe(ends) != 0) return;
     const pid_t other = fork();
     if (other == 0) {
+        // If the reader dies, the pipe must have no other writer: read() below would not return.
+        (void)close(ends[1]);
         for (;;)
             (void)pause();
     }
@@ -94,7 +96,12 @@ void measure_copy(Figures *figures) {
         if (result.error == 0) figures->copy_ns = result.ns;
     }
     (void)close(ends[0]);
-    if (reader > 0) (void)waitpid(reader, nullptr, 0);
+    int status = 0;
+    if (reader > 0 && waitpid(reader, &status, 0) == reader && WIFSIGNALED(status) &&
+        WTERMSIG(status) == SIGSYS) {
+        figures->copy_error = EPERM;
+        figures->copy_kills = true;
+    }
     if (other > 0) {
         (void)kill(other, SIGKILL);
         (void)waitpid(other, nullptr, 0);

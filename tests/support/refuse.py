@@ -17,15 +17,15 @@ NUMBERS = {
 }
 # One BPF instruction: code, jump if true, jump if false, value.
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 
 
 def refuse(calls, error):
-    """Refuses the calls from now on, in this process and in all programs that it starts or executes."""
+    """Refuses the calls from now on, in this process and in all programs that it starts or executes. Error None: kills the process."""
     instructions = [struct.pack("HBBI", LOAD, 0, 0, 0)]
     for call in calls:
         instructions.append(struct.pack("HBBI", EQUAL, 0, 1, call))
-        instructions.append(struct.pack("HBBI", RETURN, 0, 0, REFUSE | error))
+        instructions.append(struct.pack("HBBI", RETURN, 0, 0, KILL if error is None else REFUSE | error))
     instructions.append(struct.pack("HBBI", RETURN, 0, 0, ALLOW))
     program = ctypes.create_string_buffer(b"".join(instructions))
     filter_ = struct.pack("HxxxxxxP", len(instructions), ctypes.addressof(program))
