@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/reason.hpp"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -47,6 +49,12 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
         (void)std::snprintf(
             detail, sizeof detail, ": %s%s", strerror_r(reason.detail, system, sizeof system),
             reason.code == Code::kernel_refused ? cause_of_refusal(reason.detail) : "");
+    rlimit limit{};
+    if (reason.code == Code::map_failed && reason.detail == ENOMEM &&
+        getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        (void)std::snprintf(detail, sizeof detail, ": %s; RLIMIT_AS (ulimit -v) allows %llu bytes",
+                            strerror_r(ENOMEM, system, sizeof system),
+                            static_cast<unsigned long long>(limit.rlim_cur));
     if (reason.code == Code::not_built)
         (void)std::snprintf(detail, sizeof detail, " %s", sennit_path_name(candidate));
     if (reason.code == Code::transport_failed)

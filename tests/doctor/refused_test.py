@@ -66,4 +66,6 @@ check(limit(resource.RLIMIT_FSIZE, 0), "file_size", "no rank starts")
 check(limit(resource.RLIMIT_AS, 100_000_000), "address_space", "cannot start")
 # Ranks start, but cannot map each other.
 check(limit(resource.RLIMIT_AS, 150_000_000), "address_space", "do not reach each other")
+# More than the memory of two ranks, but not enough for that and the program.
+check(limit(resource.RLIMIT_AS, 231_000_000), "start", "RLIMIT_AS (ulimit -v) allows 231000000 bytes")
 check(limit(resource.RLIMIT_NOFILE, 20), "open_files", "40 for 2 ranks")
