@@ -101,7 +101,8 @@ Json probe_by_two_ranks() {
     const TwoRanks ranks = start_two_ranks(30);
     const Json parsed = Json::parse(ranks.text, nullptr, false);
     if (ranks.exit_code != 0 || parsed.is_discarded() || !parsed.contains("peers")) {
-        throw std::runtime_error("two ranks could not be started to try the paths: " + ranks.text);
+        const std::string text = ranks.text.substr(0, ranks.text.find_last_not_of('\n') + 1);
+        throw std::runtime_error("two ranks could not be started to try the paths: " + text);
     }
     return parsed["peers"];
 }
@@ -133,6 +134,14 @@ Json paths_section() {
     return list;
 }
 
+// The reason of all paths if the ranks that try them did not start, else "".
+std::string failure_of_all(const Json &paths) {
+    const auto first = paths[0]["reason"].get<std::string>();
+    for (const Json &path : paths)
+        if (path["taken_on_this_node"] || path["reason"] != first) return "";
+    return first;
+}
+
 std::string text_of(const Json &report) {
     std::string text;
     if (report.contains("build")) {
@@ -148,7 +157,10 @@ std::string text_of(const Json &report) {
     }
     if (report.contains("paths")) {
         text += "Paths, best first; tried between two ranks of this node\n";
+        const std::string failure = failure_of_all(report["paths"]);
+        if (!failure.empty()) text += fmt::format("  none taken: {}\n", failure);
         for (const Json &path : report["paths"]) {
+            if (!failure.empty()) break;
             const bool taken = path["taken_on_this_node"];
             text += fmt::format("  {:<9} {}{}\n", path["name"].get<std::string>(),
                                 taken ? "" : "not taken: ", path["reason"].get<std::string>());

@@ -225,6 +225,12 @@ def a_rank_that_no_path_reaches_is_shown_on_its_node(launcher):
         equal(ranks[1]["host"], where)
 
 
+def the_reason_why_no_path_was_tried_is_shown_once(launcher):
+    text = launcher.watch.run(["sh", "-c", 'ulimit -f 1000; exec "$0" info', launcher.sennit]).stdout
+    contains(text, "\n  none taken: two ranks could not be started to try the paths: ")
+    equal(text.count("two ranks could not be started"), 1)
+
+
 def one_rank_alone_gets_a_hint_how_to_get_peers(launcher):
     contains(_info(launcher, "--peers"), "sennit run -n 4 sennit info --peers")
 
