@@ -1,5 +1,5 @@
-# Completion of the command sennit for bash, and for zsh after `autoload -U bashcompinit; bashcompinit`. It asks the called program
-# for its help, so it offers exactly the words that this program accepts.
+# Completion of the command sennit for bash, and for zsh after `autoload -U compinit bashcompinit; compinit; bashcompinit`. It asks
+# the called program for its help, so it offers exactly the words that this program accepts.
 
 # The first column of a line of help: names, and the word for a value.
 _sennit_left() {
