@@ -94,7 +94,7 @@ class Program {
                 const sennit_gptr mine = sennit_gptr_at(shared.gptr, rank_);
                 const auto *memory = static_cast<const std::byte *>(sennit_ptr(mine));
                 if (memory == nullptr) {
-                    job_.note("no pointer to the own piece");
+                    job_.note("no pointer to this rank's piece");
                 } else {
                     job_.note(shared.oracle->check(rank_, memory));
                 }
