@@ -248,6 +248,7 @@ if(wanted AND HWLOC_FOUND)
 else()
     sennit_note_absent("hwloc" SENNIT_HWLOC "${no} hwloc.pc of 2.5 or later (libhwloc-dev)")
 endif()
+unset(no)
 
 set(SENNIT_HAVE_PYTHON OFF)
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)

@@ -172,7 +172,9 @@ std::string cause_of(const System &system) {
         const Finding finding = check(system);
         if (finding.verdict == Verdict::bad) return finding.name;
     }
-    return system.figures.copy_kills ? "seccomp" : "";
+    const bool is_killed =
+        system.start && system.start->text.find("signal 31") != std::string::npos;
+    return system.figures.copy_kills && is_killed ? "seccomp" : "";
 }
 
 }  // namespace

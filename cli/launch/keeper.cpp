@@ -275,10 +275,15 @@ void Keeper::look_for_foreign_libraries() {
     if (!control_.has_no_claim() || ranks_[0].ended) return;
     std::vector<pid_t> processes = descendants(ranks_[0].process);
     processes.push_back(ranks_[0].process);
+    ForeignProgram now;
     for (const pid_t process : processes) {
-        seen_ = foreign_libraries_in(process);
-        if (seen_.any()) return;
+        now = foreign_libraries_in(process);
+        if (now.any()) break;
     }
+    // A helper that is linked to an MPI may have ended without a part in the job. An OpenSHMEM
+    // library is in no program by chance.
+    if (now.any() || seen_.openshmem.empty()) seen_ = now;
+    if (!seen_.openshmem.empty()) return;
     const std::int64_t end = now_ns();
     look_at_ns_ = end + std::max(kCheckPauseNs, kPausePerCheck * (end - began));
 }

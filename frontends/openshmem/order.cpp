@@ -82,9 +82,9 @@ void Patience::wait() {
     const double now = sennit_wtime();
     if (asked_ == 0) began_ = asked_ = now;
     if (now < asked_ + kAwakeSeconds) return;
-    const auto why = [this] { return why_ == nullptr ? std::string() : why_(context_); };
     if (state.traces && why_ != nullptr) {
-        std::string text = "PE " + std::to_string(state.me) + " waits in " + call_ + ": " + why();
+        std::string text =
+            "PE " + std::to_string(state.me) + " waits in " + call_ + ": " + why_(context_, false);
         if (text != noted_) (void)sennit_trace_note(text.c_str());
         noted_ = std::move(text);
     }
@@ -94,7 +94,8 @@ void Patience::wait() {
     const sennit_status status = sennit_wait_until(never, nullptr, kMoment);
     if (status != SENNIT_ERR_TIMEOUT) must(call_, status);
     asked_ = sennit_wtime();
-    if ((asked_ - began_) * 1e9 > static_cast<double>(state.limit_ns)) fail_timeout(call_, why());
+    if ((asked_ - began_) * 1e9 > static_cast<double>(state.limit_ns))
+        fail_timeout(call_, why_ == nullptr ? std::string() : why_(context_, true));
 }
 
 SHMEM_DEFINE(void, shmem_fence, (void)) {
@@ -195,20 +196,27 @@ void note_set(const long *lock) {
     change_locks_held(1);
     __atomic_store_n(own_lock_set(), id, __ATOMIC_RELAXED);
 }
+// relaxed: messages order no data.
+bool is_noted(const long *lock) {
+    return __atomic_load_n(own_lock_set(), __ATOMIC_RELAXED) == id_of(lock);
+}
 // All relaxed: messages order no data.
 void note_clear(const long *lock) {
-    change_locks_held(-1);
-    std::uint64_t *const word = own_lock_set();
-    if (__atomic_load_n(word, __ATOMIC_RELAXED) == id_of(lock))
-        __atomic_store_n(word, 0, __ATOMIC_RELAXED);
+    // The count is 0 if another lock was cleared in place of this one.
+    if (locks_held.load(std::memory_order_relaxed) > 0) change_locks_held(-1);
+    if (is_noted(lock)) __atomic_store_n(own_lock_set(), 0, __ATOMIC_RELAXED);
 }
 
-// Describes a lock that a PE holds. The holder is unknown if it has set another lock since.
-std::string held_lock(const char *call, const long *lock) {
+// Describes a lock that a PE holds. The holder is unknown if it has set another lock since, or if
+// this PE must not wait and no load reaches it.
+std::string held_lock(const long *lock, bool may_wait) {
     const std::string text = "the lock at " + place_of(lock) + " is ";
     for (int pe = 0; pe < state.pes; ++pe) {
+        const sennit_gptr word = word_after_heap(pe, kLockSet);
+        if (!may_wait && sennit_ptr(word) == nullptr) continue;
         std::uint64_t id = 0;
-        must(call, sennit_get(&id, word_after_heap(pe, kLockSet), sizeof id));
+        // A stopped PE costs one limit, not one for each PE after it.
+        if (sennit_get(&id, word, sizeof id) != SENNIT_OK) break;
         if (id != id_of(lock)) continue;
         return text + "held by " + (pe == state.me ? "this PE" : "PE " + std::to_string(pe));
     }
@@ -222,12 +230,12 @@ struct LockRequest {
     std::uint32_t ticket;
 };
 // For Patience, with a LockRequest.
-std::string why_locked(const void *context) {
+std::string why_locked(const void *context, bool may_wait) {
     const LockRequest &request = *static_cast<const LockRequest *>(context);
     const std::uint64_t word = read_lock(request.call, word_of(request.lock));
     const std::uint32_t before = request.ticket - served(word);
     if (before != 0 && before < taken(word) - served(word))
-        return held_lock(request.call, request.lock);
+        return held_lock(request.lock, may_wait);
     return "the lock at " + place_of(request.lock) +
            (before == 0 ? " has just been cleared"
                         : " has lost this request: its word was changed by other calls or a store");
@@ -239,7 +247,7 @@ std::string why_locked(const void *context) {
     if (!state.checks) return;
     const std::string text =
         is_free ? "no PE holds the lock at " + place_of(lock)
-                : held_lock(call, lock) + ", and not by this PE, which holds no lock";
+                : held_lock(lock, true) + ", and not by this PE, which holds no lock";
     wrong(call, "argument lock: %s", text.c_str());
 }
 
@@ -268,8 +276,9 @@ SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     std::uint64_t *const word = word_of(lock);
     const std::uint64_t seen = read_lock(call, word);
     const bool is_free = served(seen) == taken(seen);
-    // relaxed: a clear by another thread of this PE is a mistake too.
-    if (is_free || locks_held.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    // relaxed: a thread that clears comes after the one that has set, in the program's order.
+    const bool may_hold = locks_held.load(std::memory_order_relaxed) > 0 || is_noted(lock);
+    if (is_free || (!may_hold && state.checks)) [[unlikely]]
         return report_not_held(call, lock, is_free);
     note_clear(lock);
     const bool wraps = served(seen) == UINT32_MAX;

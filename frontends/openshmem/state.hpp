@@ -245,8 +245,8 @@ void take_turns();
 // PEs, which end the job.
 class Patience {
   public:
-    // Describes the awaited event, for messages.
-    using Why = std::string (*)(const void *context);
+    // Describes the awaited event, for messages. `may_wait`: for an answer of another PE.
+    using Why = std::string (*)(const void *context, bool may_wait);
     explicit Patience(const char *call, Why why = nullptr, const void *context = nullptr)
         : call_(call), why_(why), context_(context) {}
     ~Patience() {

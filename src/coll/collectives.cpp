@@ -36,8 +36,8 @@ TeamState *state_of(const Rank &rank, const team::Team &team) {
     return state;
 }
 
-// Removes a state from the list, whose queue is empty. Other threads may put states before the
-// first one meanwhile.
+// Removes a state with an empty queue from the list. Other threads may put states before the first
+// one meanwhile.
 void take_out(Collectives &all, TeamState *state) {
     // With an empty queue poll_all() gives the turn back at once.
     while (!state->turn.try_take())
@@ -263,10 +263,11 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     return status;
 }
 
-// Progresses the open calls of all teams, except those that another thread progresses.
+// Progresses the open calls of all teams, except those that are being progressed. A wait in such a
+// call may poll again: each level takes the turn of another team. Keeps the thread's last error.
 void poll_all(Rank &rank) {
     Collectives &all = *rank.collectives;
-    (void)pthread_mutex_lock(&all.walk);
+    if (pthread_mutex_trylock(&all.walk) != 0) return;
     // Without this, the time limit of the calling function would end the wait of another call, and
     // with it the calls of its team.
     const NoCall others;
@@ -279,7 +280,9 @@ void poll_all(Rank &rank) {
         // The turn keeps the state in the list. Without the lock, since the program's operator may
         // take long, or leave by a longjmp.
         (void)pthread_mutex_unlock(&all.walk);
+        const sennit_error error = *thread_error();
         progress(*state);
+        *thread_error() = error;
         (void)pthread_mutex_lock(&all.walk);
         state->turn.give_back();
     }

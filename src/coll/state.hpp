@@ -169,7 +169,7 @@ inline bool is_broken(const TeamState &state) {
 // A rank's collective requests, and the teams that have made calls.
 struct Collectives {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of the requests
-    // Held by walks through `states` and removals. Never held while a call progresses.
+    // Held by walks through `states` and removals. Its holder progresses no call.
     pthread_mutex_t walk = PTHREAD_MUTEX_INITIALIZER;
     HandleTable<OpenCall, request::Handles, TableShape{1u << 20, 16}> table;
     std::atomic<TeamState *> states = nullptr;  // of all teams with calls

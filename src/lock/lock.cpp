@@ -79,7 +79,7 @@ sennit_status acquire_if_free(LockView &view, std::uint64_t *word, bool *got) {
 sennit_status reassign_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     std::uint32_t mark = 0;
     std::uint64_t ticket = 0;
-    // A home that holds the lock and leaves takes the lock with it.
+    // All calls fail once the home has left.
     sennit_status status = view.check_home();
     if (status == SENNIT_OK) status = view.find_first(&mark, &ticket);
     if (status != SENNIT_OK) return status;

@@ -104,11 +104,17 @@ sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[],
     bool refused = false;  // a handle is invalid
     for (std::size_t i = 0; i < count; ++i) {
         int over = 0;
-        const sennit_status status = test(rank, &requests[i], &over);
+        // The test of the first open request makes progress for all.
+        const sennit_status status = test_one(rank, requests[i], all != 0, &over);
         if (status != SENNIT_OK && first == SENNIT_OK) first = status;
-        if (over == 0) all = 0;
-        if (status != SENNIT_OK && over == 0) refused = true;
+        if (over != 0) {
+            requests[i] = SENNIT_REQUEST_NULL;
+        } else {
+            all = 0;
+            if (status != SENNIT_OK) refused = true;
+        }
     }
+    if (all == 0) note_fruitless_poll(rank);
     if (!refused) *done = all;
     return first;
 }
