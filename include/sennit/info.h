@@ -31,7 +31,8 @@ int sennit_path_built(sennit_path path);
 /* The path to `rank`. */
 sennit_status sennit_peer_path(int rank, sennit_path *path);
 
-/* Why `candidate` was or was not taken to `rank`: one sentence in `text`, cut to `bytes`. */
+/* Why `candidate` was or was not taken to `rank`: one sentence in `text`, cut to `bytes`.
+ * Errors: ARG (0 bytes, SENNIT_PATH_NONE). */
 sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes);
 
 /* A rail: an interface of the caller's node that the path fabric uses, or could use, to reach other

@@ -65,7 +65,8 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
                            sennit_gptr *gptr);
 
 /* Allocate as sennit_alloc, for the calling rank alone. Any rank that gets the pointer may use it.
- */
+ * Errors: ARG (alignment), NOMEM (memory, the control group's limit, too many segments), FABRIC (a
+ * rail refuses the memory). */
 sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags, sennit_gptr *gptr);
 
 /* Free an allocation. `gptr` is the beginning of any rank's piece. All ranks of the team free
@@ -169,7 +170,8 @@ const char *sennit_mechanism_name(sennit_mechanism mechanism);
 
 /* A plain pointer to the memory, or NULL if this rank cannot load and store there
  * (sennit_last_error() says why). Valid until the segment is freed or the region deregistered.
- * Loads and stores follow C11; sennit_barrier or atomics order them against other ranks. */
+ * Loads and stores follow C11; sennit_barrier or atomics order them against other ranks. Errors:
+ * RANGE (outside the segment), UNSUPPORTED (no load and store to it), NOMEM. */
 void *sennit_ptr(sennit_gptr gptr);
 
 /* The global pointer to world rank `rank`'s copy of `memory`: if an array begins at p, rank r's
@@ -179,7 +181,8 @@ void *sennit_ptr(sennit_gptr gptr);
  * NULL), RANGE (rank). */
 sennit_gptr sennit_gptr_of(const void *memory, int rank);
 
-/* The size of the piece that `gptr` points into. */
+/* The size of the piece that `gptr` points into. Errors: UNSUPPORTED (memory that this rank can
+ * neither attach nor copy), NOMEM. */
 sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes);
 
 #ifdef __cplusplus

@@ -196,7 +196,8 @@ sennit_status sennit_put_notify_indexed(sennit_peer_block destination, size_t of
 sennit_status sennit_get_notify_indexed(void *destination, sennit_peer_block source, size_t offset,
                                         const sennit_piece_list *list, const sennit_notice *notice);
 
-/* sennit_put_notify_strided and its like without a wait, as sennit_put_notify_nb. */
+/* sennit_put_notify_strided and its like without a wait, as sennit_put_notify_nb. Errors: those of
+ * sennit_put_notify_strided and sennit_put_notify_nb. */
 sennit_status sennit_put_notify_strided_nb(sennit_peer_block destination, size_t offset,
                                            const void *source, const sennit_box *box,
                                            const sennit_notice *notice, sennit_request *request);

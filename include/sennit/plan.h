@@ -39,7 +39,7 @@ typedef struct sennit_plan {
 #define SENNIT_PLAN_NULL ((sennit_plan){0u})
 #endif
 
-/* Make an empty plan. A rank has at most 1048575. */
+/* Make an empty plan. A rank has at most 1048575. Errors: NOMEM (memory, too many plans). */
 sennit_status sennit_plan_create(sennit_plan *plan);
 
 /* Record a put or get like sennit_put_notify and sennit_get_notify; nothing moves yet. Buffer and

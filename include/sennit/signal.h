@@ -126,7 +126,7 @@ typedef struct sennit_waitset {
 #define SENNIT_WAITSET_NULL ((sennit_waitset){0u})
 #endif
 
-/* Make an empty set. A rank has at most 4095. */
+/* Make an empty set. A rank has at most 4095. Errors: NOMEM (memory, too many sets). */
 sennit_status sennit_waitset_create(sennit_waitset *set);
 
 /* End a set; its signals live on. */
@@ -178,7 +178,8 @@ sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison co
 typedef int (*sennit_condition)(void *context);
 
 /* Wait as sennit_signal_wait_word until `condition(context)` holds, which is checked at least
- * once: for words of other sizes or for several. */
+ * once: for words of other sizes or for several. Errors: PEER_LOST (a rank of the job has died and
+ * the condition does not hold). */
 sennit_status sennit_wait_until(sennit_condition condition, void *context, int64_t timeout_ns);
 
 #ifdef __cplusplus
