@@ -280,8 +280,7 @@ void Keeper::look_for_foreign_libraries() {
         now = foreign_libraries_in(process);
         if (now.any()) break;
     }
-    // A helper that is linked to an MPI may have ended without a part in the job. An OpenSHMEM
-    // library is in no program by chance.
+    // A helper that was linked to an MPI and has ended does not count.
     if (now.any() || seen_.openshmem.empty()) seen_ = now;
     if (!seen_.openshmem.empty()) return;
     const std::int64_t end = now_ns();

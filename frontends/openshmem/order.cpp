@@ -278,7 +278,7 @@ SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     const bool is_free = served(seen) == taken(seen);
     // relaxed: a thread that clears comes after the one that has set, in the program's order.
     const bool may_hold = locks_held.load(std::memory_order_relaxed) > 0 || is_noted(lock);
-    if (is_free || (!may_hold && state.checks)) [[unlikely]]
+    if (is_free || !may_hold) [[unlikely]]
         return report_not_held(call, lock, is_free);
     note_clear(lock);
     const bool wraps = served(seen) == UINT32_MAX;
