@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include <cstdio>
 #include <memory>
@@ -134,12 +135,20 @@ Json paths_section() {
     return list;
 }
 
-// The reason of all paths if the ranks that try them did not start, else "".
-std::string failure_of_all(const Json &paths) {
+std::string paths_text(const Json &paths) {
+    // One reason of all paths: the ranks that try them did not start.
     const auto first = paths[0]["reason"].get<std::string>();
-    for (const Json &path : paths)
-        if (path["taken_on_this_node"] || path["reason"] != first) return "";
-    return first;
+    if (std::all_of(paths.begin(), paths.end(), [&](const Json &path) {
+            return !path["taken_on_this_node"] && path["reason"] == first;
+        }))
+        return fmt::format("  none taken: {}\n", first);
+    std::string text;
+    for (const Json &path : paths) {
+        const bool taken = path["taken_on_this_node"];
+        text += fmt::format("  {:<9} {}{}\n", path["name"].get<std::string>(),
+                            taken ? "" : "not taken: ", path["reason"].get<std::string>());
+    }
+    return text;
 }
 
 std::string text_of(const Json &report) {
@@ -155,17 +164,9 @@ std::string text_of(const Json &report) {
                                 launcher["present"].get<std::string>());
         }
     }
-    if (report.contains("paths")) {
-        text += "Paths, best first; tried between two ranks of this node\n";
-        const std::string failure = failure_of_all(report["paths"]);
-        if (!failure.empty()) text += fmt::format("  none taken: {}\n", failure);
-        for (const Json &path : report["paths"]) {
-            if (!failure.empty()) break;
-            const bool taken = path["taken_on_this_node"];
-            text += fmt::format("  {:<9} {}{}\n", path["name"].get<std::string>(),
-                                taken ? "" : "not taken: ", path["reason"].get<std::string>());
-        }
-    }
+    if (report.contains("paths"))
+        text += "Paths, best first; tried between two ranks of this node\n" +
+                paths_text(report["paths"]);
     if (report.contains("network")) text += "Network\n" + network_text(report["network"]);
     if (report.contains("topology")) text += "Topology\n" + topology_text(report["topology"]);
     if (report.contains("levels"))

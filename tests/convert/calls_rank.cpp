@@ -12,6 +12,7 @@
 #include <numeric>
 #include <vector>
 
+#include "end_mpi.hpp"
 #include "nodes.h"
 #include "rank.hpp"
 #include "which_mpi.hpp"

@@ -24,14 +24,6 @@ inline void begin_mpi(int *argc, char ***argv) {
     MPI_Comm_size(kWorld, &size);
 }
 
-// The text says that the rank's results were right: MPI_Finalize may not end
-// (tests/cluster/hosts_test.py).
-inline void end_mpi() {
-    std::printf("rank %d calls MPI_Finalize\n", rank);
-    std::fflush(stdout);
-    MPI_Finalize();
-}
-
 inline void need(bool holds, const std::string &what) {
     if (holds) return;
     std::fprintf(stderr, "rank %d: %s: %s\n", rank, what.c_str(), sennit_last_error()->text);

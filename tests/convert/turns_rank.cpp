@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "end_mpi.hpp"
 #include "nodes.h"
 #include "rank.hpp"
 
