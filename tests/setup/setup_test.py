@@ -144,6 +144,13 @@ def each_purpose_wants_its_own_packages(project):
     for purpose, packages in (("install", "make"), ("package", "make"), ("build", "ninja-build libgtest-dev libgmock-dev")):
         code, _, errors, _ = machine.run(purpose)
         expect(code == 1 and f"    sudo {INSTALL}{packages}\n" in errors + "\n", purpose, errors)
+    # What the packages contain does not depend on what the machine has.
+    machine = Machine(project, lacks="mpich libpmix-dev", user=0, not_to_be_had="libpmix-dev")
+    code, _, errors, _ = machine.run("package")
+    expect(code == 1 and "could not be installed: mpich libpmix-dev" in errors, code, errors)
+    machine = Machine(project, lacks="libfftw3-dev libpmix-dev", user=0)
+    code, _, errors, calls = machine.run("package")
+    expect(code == 0 and errors == "" and installs(calls) == ["libpmix-dev"], code, errors, calls)
     code, _, errors, calls = machine.run("tset")
     expect(code == 2 and "unknown purpose tset" in errors and calls == [], code, errors)
     with open(os.path.join(project, "Makefile"), encoding="utf-8") as file:
