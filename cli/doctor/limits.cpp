@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -172,8 +173,8 @@ std::string cause_of(const System &system) {
         const Finding finding = check(system);
         if (finding.verdict == Verdict::bad) return finding.name;
     }
-    const bool is_killed =
-        system.start && system.start->text.find("signal 31") != std::string::npos;
+    constexpr int kKilledByFilter = 128 + SIGSYS;  // exit code of sennit run
+    const bool is_killed = system.start && system.start->exit_code == kKilledByFilter;
     return system.figures.copy_kills && is_killed ? "seccomp" : "";
 }
 
