@@ -53,25 +53,31 @@ static inline sennit_status sennit_zcom_check(const sennit_channel_ends *ends, c
 static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const sennit_channel_ends *ends,
                                                   int *worlds, sennit_status status) {
     static const char operation[] = "ZCom_init_c";
-    int mine[2];
-    int size = 0;
+    int self = 0, size = 0, failed, first = 0, code;
+    int world = sennit_rank();
     int *all;
+    (void)MPI_Comm_rank(comm, &self);
     (void)MPI_Comm_size(comm, &size);
-    all = (int *)malloc(sizeof *all * 2 * (size_t)size);
-    if (all == NULL)
-        return sennit_error_report(SENNIT_ERR_NOMEM, operation, "no memory for the ranks", 0);
-    mine[0] = sennit_rank();
-    mine[1] = (int)status;
-    if (MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm) != MPI_SUCCESS)
-        status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation, "MPI_Allgather failed", 0);
-    for (int i = 0; status == SENNIT_OK && i < size; ++i) {
+    all = (int *)malloc(sizeof *all * (size_t)size);
+    if (all == NULL && status == SENNIT_OK)
+        status = sennit_error_report(SENNIT_ERR_NOMEM, operation, "no memory for the ranks", 0);
+    /* The lowest process with an error tells the others which. */
+    failed = status == SENNIT_OK ? size : self;
+    code = MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, comm);
+    if (code == MPI_SUCCESS && first < size) {
+        int its = (int)status;
         char text[100];
-        if (all[2 * i + 1] == (int)SENNIT_OK) continue;
-        (void)snprintf(text, sizeof text, "process %d of comm cannot open its channels", i);
-        status = sennit_error_report((sennit_status)all[2 * i + 1], operation, text, 0);
+        code = MPI_Bcast(&its, 1, MPI_INT, first, comm);
+        (void)snprintf(text, sizeof text, "process %d of comm cannot open its channels", first);
+        if (code == MPI_SUCCESS && status == SENNIT_OK)
+            status = sennit_error_report((sennit_status)its, operation, text, 0);
+    } else if (code == MPI_SUCCESS) {
+        code = MPI_Allgather(&world, 1, MPI_INT, all, 1, MPI_INT, comm);
     }
+    if (code != MPI_SUCCESS && status == SENNIT_OK)
+        status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation, "an MPI call failed", code);
     for (size_t i = 0; status == SENNIT_OK && i < ends->count; ++i)
-        worlds[i] = all[2 * ends->targets[i]];
+        worlds[i] = all[ends->targets[i]];
     free(all);
     return status;
 }

@@ -3,10 +3,23 @@
  * behind, an id mistaken for another. */
 #include <mpi.h>
 #include <sched.h>
-#include <sennit/sennit_zcom.h>
+#include <sennit/sennit_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Allocations of sennit_zcom.h that succeed before one fails; -1: all succeed. */
+static int allocations_left = -1;
+
+static void *scarce_malloc(size_t bytes) {
+    if (allocations_left == 0) return NULL;
+    if (allocations_left > 0) --allocations_left;
+    return malloc(bytes);
+}
+
+#define malloc scarce_malloc
+#include <sennit/sennit_zcom.h>
+#undef malloc
 
 static int failures = 0;
 
@@ -76,6 +89,26 @@ static void a_buffer_that_is_not_mapped(int rank) {
     expect(MPI_Wtime() - begin < 40.0, "no wait lasts until a process counts as lost");
 }
 
+/* Each allocation of rank 0 fails in turn. Broken by a process that returns while the others wait
+ * for it in a collective call. */
+static void memory_that_is_missing(int rank) {
+    const double begin = MPI_Wtime();
+    int word = 0;
+    size_t bytes = sizeof word;
+    void *buffer = &word;
+    for (int turn = 0; turn < 3; ++turn) {
+        int target = rank == 0 ? 1 : 0;
+        int err = 0;
+        int id = 55;
+        if (rank == 0) allocations_left = turn;
+        ZCom_init_c(&buffer, &bytes, MPI_COMM_WORLD, &target, 1, NULL, &id, &err);
+        expect(err != 0 && id == 55 && !sennit_initialized(), "memory that is missing");
+        expect(rank != 0 || err == (int)SENNIT_ERR_NOMEM, "the error of rank 0");
+    }
+    allocations_left = -1;
+    expect(MPI_Wtime() - begin < 40.0, "no wait lasts until a process counts as lost");
+}
+
 static void ids_that_do_not_exist(void) {
     const int ids[] = {0, -1, 1, 2147483647};
     for (int i = 0; i < 4; ++i) {
@@ -131,6 +164,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     arguments_that_are_wrong(rank, size);
     a_buffer_that_is_not_mapped(rank);
+    memory_that_is_missing(rank);
     for (int i = 0; i < 3; ++i) {
         /* If Sennit already runs on MPI_COMM_WORLD, its ranks differ from the communicator's. */
         const int runs_already = i == 2;

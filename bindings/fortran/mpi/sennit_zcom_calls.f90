@@ -67,24 +67,33 @@ contains
     integer(c_int), intent(in) :: targets(:)
     integer(c_int), intent(inout) :: worlds(:)
     integer(c_int), intent(out) :: status
-    integer(mpi_kind), allocatable :: every(:, :)
-    integer(mpi_kind) :: mine(2), ranks, code, i
+    integer(mpi_kind), allocatable :: every(:)
+    integer(mpi_kind) :: self, ranks, failed, first, its, code
+    integer :: no_memory
     character(len=60) :: text
     status = SENNIT_OK
+    call MPI_Comm_rank(comm, self, code)
     call MPI_Comm_size(comm, ranks, code)
+    allocate (every(0:ranks - 1), stat=no_memory)
+    if (no_memory /= 0) &
+      status = sennit_error_report(SENNIT_ERR_NOMEM, operation_of_init, 'no memory for the ranks', 0_c_int64_t)
     if (any(targets < 0 .or. targets >= ranks)) &
       status = sennit_error_report(SENNIT_ERR_RANGE, operation_of_init, 'no such target in comm', 0_c_int64_t)
-    mine = [sennit_rank(), status]
-    allocate (every(2, ranks))
-    call MPI_Allgather(mine, 2_mpi_kind, MPI_INTEGER, every, 2_mpi_kind, MPI_INTEGER, comm, code)
-    if (code /= MPI_SUCCESS) &
-      status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_init, 'MPI_Allgather failed', int(code, c_int64_t))
-    do i = 1, ranks
-      if (status /= SENNIT_OK .or. every(2, i) == SENNIT_OK) cycle
-      write (text, '(a, i0, a)') 'process ', i - 1, ' of comm cannot open its channels'
-      status = sennit_error_report(int(every(2, i), c_int), operation_of_init, trim(text), 0_c_int64_t)
-    end do
-    if (status == SENNIT_OK) worlds = every(1, targets + 1)
+    ! The lowest process with an error tells the others which. In mixed programs C processes make the same calls.
+    failed = merge(ranks, self, status == SENNIT_OK)
+    call MPI_Allreduce(failed, first, 1_mpi_kind, MPI_INTEGER, MPI_MIN, comm, code)
+    if (code == MPI_SUCCESS .and. first < ranks) then
+      its = status
+      call MPI_Bcast(its, 1_mpi_kind, MPI_INTEGER, first, comm, code)
+      write (text, '(a, i0, a)') 'process ', first, ' of comm cannot open its channels'
+      if (code == MPI_SUCCESS .and. status == SENNIT_OK) &
+        status = sennit_error_report(int(its, c_int), operation_of_init, trim(text), 0_c_int64_t)
+    else if (code == MPI_SUCCESS) then
+      call MPI_Allgather(int(sennit_rank(), mpi_kind), 1_mpi_kind, MPI_INTEGER, every, 1_mpi_kind, MPI_INTEGER, comm, code)
+    end if
+    if (code /= MPI_SUCCESS .and. status == SENNIT_OK) &
+      status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_init, 'an MPI call failed', int(code, c_int64_t))
+    if (status == SENNIT_OK) worlds = every(targets)
   end subroutine translate
 
   subroutine zcom_close(ids, num_targets, comm, err)
