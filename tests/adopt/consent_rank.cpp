@@ -1,9 +1,11 @@
-// One rank of a job whose ranks register arrays on the stacks of the first thread and another
-// thread, with and without SENNIT_REGISTER_STACK.
+// One rank of a job whose ranks register arrays that move only if a flag consents. `stack`: arrays
+// on the stacks of the first thread and another thread. `pages`: an array that shares its first and
+// last page with other data, in a process with threads and without userfaultfd.
 // Broken by an array that moves without the flag or stays with it; wrong bytes at a peer; a reason
 // that only the owner knows.
 #include <sennit/sennit.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -56,7 +58,7 @@ void copy_there_and_back(sennit_region theirs, std::size_t bytes) {
     barrier();
 }
 
-void use() {
+void use_stack() {
     alignas(kPage) char array[kBytes];
     const int previous = (sennit_rank() + sennit_size() - 1) % sennit_size();
     std::memset(array, sennit_rank() + 1, kBytes);
@@ -83,14 +85,56 @@ void use() {
     barrier();
 }
 
+struct Neighbours {
+    alignas(kPage) char before[64];
+    char array[kBytes];
+    char after[64];
+};
+
+void use_shared_pages() {
+    static Neighbours data;
+    const int previous = (sennit_rank() + sennit_size() - 1) % sennit_size();
+    std::memset(&data, sennit_rank() + 1, sizeof data);
+    sennit_region mine = SENNIT_REGION_NULL;
+    sennit_region theirs =
+        share(data.array, kBytes, 0, "SENNIT_REGISTER_SHARED_PAGES consents", &mine);
+    require(sennit_ptr(theirs.gptr) == nullptr, "memory that is copied has no pointer");
+    copy_there_and_back(theirs, kBytes);
+    require(data.array[0] == previous + 50, "the put has arrived");
+    expect(sennit_deregister(mine), SENNIT_OK, "deregister");
+
+    theirs = share(data.array, kBytes, SENNIT_REGISTER_SHARED_PAGES, "taken", &mine);
+    auto *const there = static_cast<char *>(sennit_ptr(theirs.gptr));
+    require(there != nullptr, "adopted memory has a pointer");
+    there[kBytes - 1] = static_cast<char>(sennit_rank() + 90);
+    barrier();
+    require(data.array[kBytes - 1] == previous + 90, "stores arrive");
+    expect(sennit_deregister(mine), SENNIT_OK, "deregister");
+    for (const char *other : {data.before, data.after})
+        for (int i = 0; i < 64; ++i)
+            require(other[i] == sennit_rank() + 1, "data beside the array is as before");
+    barrier();
+}
+
 }  // namespace
 
-int main() {
+int main(int, char **arguments) {
+    const bool on_stack = std::strcmp(arguments[1], "stack") == 0;
+    std::atomic<bool> is_over{false};
+    std::thread other;
+    if (!on_stack)
+        other = std::thread([&] {
+            while (!is_over.load(std::memory_order_relaxed))
+                sennit::test::sleep_ms(1);
+        });
     expect(sennit_init(nullptr), SENNIT_OK, "init");
     for (int round = 0; round < 2; ++round) {
-        use();
-        std::thread(use).join();
+        if (!on_stack) use_shared_pages();
+        if (on_stack) use_stack();
+        if (on_stack) std::thread(use_stack).join();
     }
+    is_over.store(true, std::memory_order_relaxed);
+    if (other.joinable()) other.join();
     expect(sennit_finalize(), SENNIT_OK, "finalize");
     return 0;
 }
