@@ -171,7 +171,7 @@ std::vector<std::string> cluster_command(const BenchOptions &options, const Laun
     if (progress.empty()) words.push_back("--split-processors");
     words.push_back("--");
     // Open MPI must use UCX for windows: over its own TCP it cannot create windows between hosts
-    // (MPI_ERR_WIN), and it has no other kind for programs with threads.
+    // (MPI_ERR_WIN), and it has no other kind of window for programs with threads.
     if (is_of_openmpi(launcher) && std::getenv("OMPI_MCA_osc") == nullptr)
         append(words, {"env", "OMPI_MCA_osc=ucx"});
     if (!progress.empty()) append(words, {"env", "SENNIT_PROGRESS=" + progress});

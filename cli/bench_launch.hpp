@@ -10,7 +10,7 @@
 namespace sennit::cli {
 
 struct Launcher {
-    std::string name;  // sennit, openmpi, mpich, openshmem: also the last part of program names
+    std::string name;  // sennit, openmpi, mpich, openshmem; ends the measuring programs' names
     std::string path;
 };
 
@@ -20,8 +20,8 @@ Launcher own_launcher();
 // Whether Open MPI's OpenSHMEM is measured with `--mpi all`.
 bool compares_with_openshmem(const BenchOptions &options);
 
-// The MPIs that the options name, and OpenSHMEM. Throws std::runtime_error if one that is named
-// does not exist.
+// The launchers of the MPIs and of OpenSHMEM that the options select. Throws std::runtime_error if
+// an option names one that is missing.
 std::vector<Launcher> mpi_launchers(const BenchOptions &options);
 
 // A measuring program, `sennit-bench-KIND-NAME`: beside this program or in its libexec folder.
@@ -34,8 +34,8 @@ int available_cores();
 std::vector<std::string> launch_command(const Launcher &launcher, int ranks, double timeout_s,
                                         const std::vector<std::string> &program);
 
-// launch_command() on two hosts that tools/cluster makes. `progress`: value of SENNIT_PROGRESS; "":
-// unchanged.
+// The command line that starts `program` on two hosts that tools/cluster makes. `progress`: the
+// value of SENNIT_PROGRESS; "": unchanged.
 std::vector<std::string> cluster_command(const BenchOptions &options, const Launcher &launcher,
                                          int ranks, const std::string &progress,
                                          const std::vector<std::string> &program);

@@ -19,10 +19,10 @@ struct BenchOptions {
     bool json = false;
     bool show_commands = false;
     std::string cluster;  // tools/cluster; "": all ranks on this machine
-    int rails = 1;        // between its hosts
+    int rails = 1;        // networks between the hosts of the cluster
     std::string rate;     // of the rails, in the form of tools/cluster; "": not limited
-    std::vector<std::string> progress;  // progress: values of SENNIT_PROGRESS, a job for each
-    std::vector<int> nodes;             // start: numbers of emulated nodes, a further job for each
+    std::vector<std::string> progress;  // for progress: values of SENNIT_PROGRESS, one job each
+    std::vector<int> nodes;             // for start: numbers of emulated nodes, one job each
     std::string openmpi_launcher;
     std::string mpich_launcher;
 };

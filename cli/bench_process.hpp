@@ -37,16 +37,16 @@ class StoppedBySignal : public std::runtime_error {
 };
 
 struct ProcessResult {
-    int exit_code = -1;  // 128 + signal if one ended it
+    int exit_code = -1;  // 128 + signal if a signal ended the command
     bool timed_out = false;
     double elapsed_ns = 0.0;  // from before the fork until the end was noticed
 };
 
 using LineHandler = std::function<void(const std::string &)>;
 
-// stdin is empty; stdout goes to `on_line` line by line, or nowhere if that is empty; stderr is the
-// caller's. After timeout_s the group gets SIGTERM, and SIGKILL 3 s later. SIGINT and SIGTERM to
-// the caller end the group too and then throw StoppedBySignal. A command that cannot be executed
+// stdin is empty. stdout goes to `on_line` line by line; without `on_line` it is discarded. stderr
+// is the caller's. After timeout_s the group gets SIGTERM, and SIGKILL 3 s later. SIGINT or SIGTERM
+// to the caller ends the group, and then throws StoppedBySignal. A command that cannot be executed
 // has exit code 127. Throws std::runtime_error if a pipe or a process cannot be made.
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line);

@@ -21,7 +21,7 @@ namespace {
 using bench::Record;
 using bench::summarise;
 
-// One way of starting a job. run() does it once.
+// One way of starting a job. For `start`: run() starts one job and returns its time in nanoseconds.
 struct Candidate {
     std::string subject;
     std::string job;

@@ -1,4 +1,4 @@
-// Results of benchmarks as text: aligned columns, ratios, and a line that describes the subject.
+// Results of benchmarks as text: aligned columns, ratios, and a sentence about each benchmark.
 #pragma once
 
 #include <string>
@@ -14,11 +14,12 @@ std::string format_time(double nanoseconds);
 // "8", "64 Ki", "1 Mi".
 std::string format_bytes(std::uint64_t bytes);
 
-// The subject of a benchmark, in one sentence.
+// One sentence about the operation that the benchmark measures.
 std::string bench_sentence(const std::string &bench);
 
-// Records of one job, or of one number of ranks, of one benchmark. The last column compares each
-// subject with the first sennit-* subject of the same size: 2.00 means twice as long.
+// Tables of the records of one benchmark. All records are from one job, or from jobs with the same
+// number of ranks. The last column compares each subject with the first sennit-* subject of the
+// same size: 2.00 means twice as long.
 std::string time_table(const std::vector<bench::Record> &records);
 std::string memory_table(const std::vector<bench::Record> &records);
 

@@ -1,5 +1,5 @@
-// The subcommands of `sennit`. Each file defines one of these: it adds its subcommand with options
-// and help to the application, and a callback that runs it and writes the program's exit code.
+// The subcommands of `sennit`. Each function adds one subcommand, with options and help, to the
+// application. The callback of the subcommand does the work and sets the program's exit code.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ class App;
 
 namespace sennit::cli {
 
-// run.cpp. The caller fills it before the callback runs, and it outlives the callback.
+// run.cpp. The caller fills the object before the callback runs, and keeps it until the callback
+// has returned.
 struct RunCommand {
     std::vector<std::string> program;
     bool by_oshrun = false;  // called by oshrun, whose messages name PEs

@@ -1,5 +1,5 @@
-// Whether a process that left a file has died or is stopped. Used by `sennit stats` and
-// `sennit trace`.
+// Finds out whether the process that wrote a file has died or is stopped. Used by `sennit stats`
+// and `sennit trace`.
 #pragma once
 
 #include <unistd.h>

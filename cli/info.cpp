@@ -136,7 +136,7 @@ Json paths_section() {
 }
 
 std::string paths_text(const Json &paths) {
-    // One reason of all paths: the ranks that try them did not start.
+    // If all paths have the same reason, the ranks that try them did not start.
     const auto first = paths[0]["reason"].get<std::string>();
     if (std::all_of(paths.begin(), paths.end(), [&](const Json &path) {
             return !path["taken_on_this_node"] && path["reason"] == first;

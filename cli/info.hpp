@@ -20,7 +20,7 @@ std::string topology_text(const Json &section);
 // allocated.
 hwloc_topology_t node_topology();
 std::string cpus_text(hwloc_obj_t object);
-// The one domain whose processors this process may use; -1 if there are several.
+// The NUMA domain of this process; -1 if it may use processors of several domains.
 int own_numa_node(hwloc_topology_t topology);
 // The distance that the firmware reports, 10 within a domain; 0 if it reports none.
 int numa_distance(hwloc_topology_t topology, int from, int to);

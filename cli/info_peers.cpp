@@ -1,8 +1,9 @@
 // The peers section of `sennit info`. For every pair of ranks it has the chosen path, and for every
-// path the reason for or against it. For every rank it has the mechanism that reaches registered
-// memory of each kind, and the reason against better ones. To find these, each rank registers some
-// memory, and every other rank queries it, since a peer may need another mechanism than the owner.
-// Every rank writes its results into its piece of a global allocation, and rank 0 gets all pieces.
+// path the reason for or against it. For every rank and every kind of memory (heap, variables,
+// stack) it has the mechanism that reaches registered memory, and the reasons against better
+// mechanisms. Each rank registers some memory to find the mechanism. Every other rank queries this
+// memory, since a peer may need another mechanism than the owner. Every rank writes its results
+// into its piece of a global allocation, and rank 0 gets all pieces.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
@@ -289,7 +290,7 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
     }
 }
 
-// A piece in place of that of a rank that no path reaches from this one.
+// The piece that stands for a rank that this rank cannot reach.
 std::vector<char> unknown_piece(std::size_t bytes, int size, int rank) {
     std::vector<char> piece(bytes);
     constexpr char kText[] = "rank 0, which asks, has no path to this rank";
@@ -391,9 +392,9 @@ std::string rails_text(const Json &pair) {
     return text;
 }
 
-// The reasons for the path of a pair: those of the path itself and of all better ones. Also the
-// rails of a pair on different nodes, whether private memory of the peer is reached, and the
-// mechanism of registered memory if it is not that of the owner.
+// The reason for the path of a pair, and the reasons against all better paths. Further lines
+// describe the rails between different nodes, whether CMA reaches private memory of the peer, and
+// the mechanism of registered memory if it differs from the owner's.
 std::string explanation(const Json &pair, const Json &ranks) {
     const auto taken = pair["path"].get<std::string>();
     std::string text;
@@ -402,7 +403,6 @@ std::string explanation(const Json &pair, const Json &ranks) {
             continue;  // self is never a path to another rank
         if (candidate != taken && !is_better(candidate, taken)) continue;
         const auto sentence = reason.get<std::string>();
-        // The reason of the chosen path needs no addition.
         text += fmt::format("    {:<7} {}{}\n", candidate,
                             candidate == taken ? "" : "not taken: ", sentence);
     }

@@ -69,10 +69,12 @@ std::string command_of(const CLI::App &app, const std::vector<std::string> &word
     return name;
 }
 
-// Lost output, for example on a full disk, is a failure: returns `code`, or 125 if that is 0.
+// Flushes standard output. If output was lost, for example on a full disk, reports this and returns
+// 125 in place of the exit code 0.
 int flushed(int code) {
     const bool failed_before = std::ferror(stdout) != 0;
-    // The errno of that failure is lost. The text has a gap already, so write one more byte.
+    // The errno of an earlier failure is lost. Writing one more byte fails in the same way; the
+    // output is incomplete in any case.
     if (failed_before) (void)std::fputc('\n', stdout);
     const bool fails = std::fflush(stdout) != 0;
     if (!fails && !failed_before) return code;

@@ -58,7 +58,7 @@ struct ReportOptions {
     double minutes = 0;
 };
 
-// The script's path: beside this program in a build tree or an installation.
+// The script's path: the same relative to this program in a build tree and in an installation.
 std::string script() {
     const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
     return fs::weakly_canonical(folder / SENNIT_BENCH_LIBEXEC / "report" / "report.py");

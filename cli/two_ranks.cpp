@@ -63,7 +63,7 @@ TwoRanks start_two_ranks(int limit_s) {
     int messages[2];
     if (pipe2(output, O_CLOEXEC) != 0 || pipe2(messages, O_CLOEXEC) != 0) return failed("pipe");
     std::fflush(nullptr);
-    // If the signal is ignored, the kernel drops the exit code of the launcher.
+    // If SIGCHLD is ignored, the kernel drops the exit code of the launcher.
     (void)std::signal(SIGCHLD, SIG_DFL);
     const pid_t launcher = fork();
     if (launcher == 0) become_launcher(self, std::to_string(limit_s), output[1], messages[1]);

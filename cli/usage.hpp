@@ -32,7 +32,7 @@ class UsageFormatter : public CLI::Formatter {
 };
 
 // Throws UsageError if `word` is neither an option nor a subcommand of `app`. The error begins with
-// `caller`; `kind` is its term for such a word.
+// `caller`, and calls a subcommand by the noun `kind`.
 void check_subcommand(const CLI::App &app, const std::string &word, const std::string &caller,
                       const std::string &kind);
 

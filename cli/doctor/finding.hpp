@@ -59,7 +59,7 @@ struct Figures {
 
 // The network to other nodes.
 struct Network {
-    std::string libfabric;        // its version, "1.17.0"; "" if it cannot be used or was not asked
+    std::string libfabric;        // its version, "1.17.0"; "" if not known
     std::string libfabric_error;  // why it cannot be used
     std::vector<Interface> interfaces;
     // By address: errno of a connection to a listening port of the interface; 0: connected.
@@ -84,7 +84,7 @@ struct System {
     std::optional<Start> start;  // empty: not tried
 };
 
-Figures measure();  // probes.cpp; a tenth of a second
+Figures measure();  // probes.cpp; takes about 0.1 s
 // probes.cpp: tries each interface for at most a second.
 std::map<std::string, int> try_connections(const std::vector<Interface> &interfaces);
 
@@ -155,11 +155,11 @@ std::size_t count_of_list(const std::string &list);
 
 // A control group: that of this process, or one above it.
 struct ControlGroup {
-    std::string folder;  // as the kernel names it, without System::root
+    std::string folder;  // path without System::root
     bool second;         // of version 2
 };
-// The groups of a controller ("memory", "cpu"), the innermost first. In a container only those
-// whose folder is visible.
+// The groups of a controller ("memory", "cpu"), the innermost first. Groups whose folder is not
+// visible, as in a container, are left out.
 std::vector<ControlGroup> control_groups(const System &system, const std::string &controller);
 
 std::string time_text(double ns);

@@ -61,7 +61,8 @@ Refuser refuser_of_copy(const System &system) {
     return has_filter(system) ? Refuser::filter : Refuser::other;
 }
 
-// Describes the guard of adoption, if this process can block stores.
+// Describes the guard of adoption, which blocks stores while a page moves into shared memory. The
+// caller has checked that this process can block stores.
 void describe_guard(const Figures &figures, Finding *finding) {
     finding->figures["guard_errno"] = 0;
     finding->figures["guard_holds_system_calls"] = figures.guard_holds_system_calls;
@@ -75,7 +76,7 @@ void describe_guard(const Figures &figures, Finding *finding) {
     finding->mend = kGuardForAll;
 }
 
-// Adds whether the kernel copies, and its speed.
+// Adds whether the kernel copies between two processes, and the time of a copy.
 void add_copy(const Figures &figures, Finding *finding) {
     if (!figures.copy_error) return;
     finding->figures["copy_errno"] = *figures.copy_error;
@@ -207,7 +208,7 @@ Finding check_userfaultfd(const System &system) {
         finding.figures["guard_errno"] = error;
         finding.measured =
             fmt::format("blocking stores to a page is refused: {}", std::strerror(error));
-        // The verdict is not bad: only the check of the part that refuses the copy returns bad.
+        // The verdict stays "note", because another check already reports the refused copy as bad.
         if (figures.copy_error.value_or(0) != 0)
             finding.costs += ". Here that system call is refused too: SENNIT_ERR_UNSUPPORTED";
     }

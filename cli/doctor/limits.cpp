@@ -80,7 +80,7 @@ std::string open_files_mend(std::uint64_t ranks) {
         std::max(ranks, kFewRanks) * kConnections + kOtherFiles);
 }
 
-// Whether RLIMIT_NPROC does not apply to this process: CAP_SYS_ADMIN or CAP_SYS_RESOURCE.
+// RLIMIT_NPROC does not apply to a process with CAP_SYS_ADMIN or CAP_SYS_RESOURCE.
 bool is_exempt(const System &system) {
     const std::string text =
         value_of(read_text(system, "/proc/self/status").value_or(""), "CapEff");
@@ -141,7 +141,8 @@ Room tightest_room(const System &system) {
     return room;
 }
 
-// The command's output without repetitions and consequences of other lines.
+// The lines of the output, each once. Lines about the end of a rank are left out if there are other
+// lines, because these have the reason.
 std::string reasons_in(const std::string &text) {
     std::set<std::string> seen;
     std::string reasons;

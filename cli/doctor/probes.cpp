@@ -1,5 +1,5 @@
-// The measurements of `sennit doctor`, each some milliseconds long. Results are medians, since
-// other programs run too. If a measurement fails, its figure stays empty.
+// The measurements of `sennit doctor`. Most results are medians, since other programs run too. If a
+// measurement fails, its figure stays empty.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -77,7 +77,7 @@ void measure_copy(Figures *figures) {
     if (pipe(ends) != 0) return;
     const pid_t other = fork();
     if (other == 0) {
-        // If the reader dies, the pipe must have no other writer: read() below would not return.
+        // Close this end: otherwise read() below would not return if the reader dies.
         (void)close(ends[1]);
         for (;;)
             (void)pause();
@@ -251,7 +251,7 @@ Figures measure() {
 
 namespace {
 
-// Connects to a port of the address at which this process listens. Returns errno, 0 on success.
+// Listens at a port of the address, and connects to this port. Returns errno, 0 on success.
 int try_connection(const std::string &address) {
     constexpr int kLimitMs = 1000;
     const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

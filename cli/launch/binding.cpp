@@ -31,7 +31,7 @@ std::vector<int> allowed_cpus() {
     return {};
 }
 
-// Without hwloc's plugins for graphics cards and other devices, which are slow to load.
+// Keeps hwloc from loading its plugins for graphics cards and other devices, which takes long.
 hwloc_topology_t init_topology() {
     constexpr const char *kVariable = "HWLOC_PLUGINS_PATH";
     const bool set_here = setenv(kVariable, "", 0) == 0 && *std::getenv(kVariable) == '\0';
@@ -41,8 +41,8 @@ hwloc_topology_t init_topology() {
     return topology;
 }
 
-// The allowed CPUs grouped by core, cores in the order of the machine (package, NUMA node, cache).
-// Loading the topology takes milliseconds, so it is done only when its order matters.
+// Returns the allowed CPUs, grouped by core. The cores are in the order of the machine (package,
+// NUMA node, cache). This takes milliseconds, because it loads the topology.
 std::vector<std::vector<int>> cores_of(const std::vector<int> &allowed) {
     hwloc_topology_t topology = init_topology();
     std::vector<std::vector<int>> cores;
@@ -50,7 +50,7 @@ std::vector<std::vector<int>> cores_of(const std::vector<int> &allowed) {
     (void)hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     (void)hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     (void)hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    // The component x86 would run on each CPU in turn, and wait there for other programs.
+    // hwloc's component x86 would run on each CPU in turn, and wait for other programs there.
     (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_load(topology) == 0) {
         for (hwloc_obj_t core = nullptr;

@@ -34,8 +34,8 @@ void append_frame(std::string &out, LaunchFrame frame, std::string_view payload)
     out.append(payload);
 }
 
-// Receives one hello and its descriptor, -1 if none. False if nothing was received; errno is 0 at
-// the end of the stream.
+// Receives one hello, and the descriptor that came with it (-1 if none). Returns false if nothing
+// was received; errno is then 0 at the end of the stream.
 bool receive_hello(int fd, LaunchHello &hello, bool &whole, int &passed_fd) {
     iovec part{&hello, sizeof hello};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};

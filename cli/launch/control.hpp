@@ -1,9 +1,9 @@
-// The launcher's side of launch_protocol.hpp: the claims of ranks, and allgathers among the ranks.
-// Owned by the keeper, which calls it when a descriptor is ready or a rank has ended. Invariants: a
-// rank has at most one connection. An allgather has the number of the rank's claim and a number
-// within the claim, so a rank that finalizes and starts again never matches an allgather of an
-// earlier claim. If an allgather cannot complete any more, it is answered at once with the missing
-// rank.
+// The launcher's side of launch_protocol.hpp. A process claims a rank by a hello on the rank's
+// control socket; the claimed ranks then make allgathers. The keeper owns this object, and calls it
+// when a descriptor is ready or a rank has ended. Invariants: A rank has at most one connection. An
+// allgather is identified by the number of the claim and a number within the claim, so a rank that
+// finalizes and starts again never joins an allgather of an earlier claim. If an allgather cannot
+// complete any more, the ranks that wait for it get the number of the missing rank at once.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class Control {
     Control &operator=(const Control &) = delete;
     ~Control();
 
-    // Makes the control socket of `rank`; returns the rank's end, which the caller closes after the
-    // start, or -1 and errno.
+    // Makes the control socket of `rank`. Returns the rank's end, or -1 with errno. The caller
+    // closes this end after it has started the rank.
     int open_rank(int rank);
     // Reads one message; false if there is none.
     bool control_ready(int rank);
@@ -70,8 +70,9 @@ class Control {
     void answer_late_rank(int rank, std::uint32_t sequence);
     void complete(const GatherName &name, Gather &gather);
     void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
-    // A rank that cannot send its part any more, with the reason; -1 if there is none. A rank that
-    // has ended has precedence over one that has left, because its end caused the other to leave.
+    // A rank that cannot send its part any more, with the reason; -1 if there is none. A rank whose
+    // process has ended has precedence over a rank that has closed its connection, because the end
+    // of the process may be the cause.
     int missing_rank(const GatherName &name, const Gather &gather, std::string &why) const;
     void fail_impossible_gathers();
     void send(int rank, const runtime::LaunchFrame &frame, std::string_view payload);

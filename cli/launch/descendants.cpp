@@ -1,5 +1,5 @@
-// Reads the tree from /proc/PID/task/TID/children if the kernel has these files, else from the
-// parents in all /proc/PID/stat.
+// Reads the tree of processes from /proc/PID/task/TID/children. If the kernel lacks these files,
+// reads the parent of each process from /proc/PID/stat.
 #include "launch/descendants.hpp"
 
 #include <dirent.h>
@@ -107,7 +107,7 @@ bool is_below(pid_t process) {
     return process == self;
 }
 
-// By descriptor, or by number on kernels without pidfds (before 5.3).
+// Sends by the pidfd, or by the process number if the kernel has no pidfds (before 5.3).
 void send(int held, pid_t process, int signal) {
     if (held >= 0) {
         (void)syscall(SYS_pidfd_send_signal, held, signal, nullptr, 0);
@@ -133,8 +133,8 @@ std::vector<pid_t> descendants(pid_t root) {
 
 void signal_descendants(int signal) {
     for (const pid_t process : descendants()) {
-        // Open the descriptor before the check: if the number has been reused since the list was
-        // made, that process is not below this one and gets no signal.
+        // Open the descriptor before the check. If another process has got the number since the
+        // list was made, that process is not below this one and gets no signal.
         const int held = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
         if (held < 0 && errno != ENOSYS) continue;
         if (is_below(process)) {

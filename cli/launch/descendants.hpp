@@ -14,7 +14,7 @@ std::vector<pid_t> descendants();
 // The descendants of another process below the caller.
 std::vector<pid_t> descendants(pid_t root);
 
-// Sends `signal` once to each of them, and SIGCONT to stopped ones so that they get it.
+// Sends `signal` once to each descendant, and then SIGCONT, so that a stopped process handles it.
 void signal_descendants(int signal);
 
 // Kills all descendants and collects their exit statuses, for at most `timeout_ns`. True if none is

@@ -29,7 +29,7 @@ constexpr std::array kRemovedPrefixes = {
     // Cray PALS and ALPS, jsrun, Flux
     "PALS_"sv, "ALPS_APP_"sv, "JSM_NAMESPACE_"sv, "FLUX_TASK_"sv, "FLUX_JOB_SIZE"sv};
 
-// Variables of Open MPI that users set themselves.
+// Variables of Open MPI that users set themselves. They stay unless a prefix above removes them.
 constexpr std::array kKeptPrefixes = {"OMPI_MCA_"sv, "OMPI_ALLOW_RUN_AS_ROOT"sv};
 
 bool starts_with_any(std::string_view variable, auto const &prefixes) {

@@ -5,8 +5,8 @@
 
 namespace sennit::cli {
 
-// Open files of the keeper: two pipes, control socket and connection of each rank, and some to read
-// /proc. If the limit allows, also a pidfd of each rank.
+// The open files that the keeper needs: for each rank two pipes, a control socket and a connection;
+// and some to read /proc. If the limit allows more, the keeper also opens a pidfd for each rank.
 constexpr std::uint64_t files_of_keeper(std::uint64_t ranks) {
     return 4 * ranks + 32;
 }

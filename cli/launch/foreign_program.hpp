@@ -1,6 +1,6 @@
-// Finds out whether a program uses an MPI or another OpenSHMEM library. Its file is checked before
-// it starts. If no rank has called sennit_init, the running processes are checked too, which finds
-// children of a shell and programs of an interpreter.
+// Finds out whether a program uses an MPI or another OpenSHMEM library. The program's file names
+// the libraries to which the program is linked. While no rank has called sennit_init, the running
+// processes are checked too, because the program may be a shell or an interpreter.
 #pragma once
 
 #include <sys/types.h>
@@ -25,8 +25,8 @@ ForeignProgram foreign_libraries_of(const std::string &program);
 // is then not a job of one rank.
 ForeignProgram foreign_libraries_in(pid_t process);
 
-// The message about a job in which no rank has called Sennit. `is_linked`: the program itself has
-// these libraries, and not a process that it started.
+// The message about a job in which no rank has called Sennit. `is_linked`: the program itself is
+// linked to these libraries; otherwise a running process has loaded them.
 std::string lone_ranks_text(const std::string &program, int ranks, const ForeignProgram &found,
                             bool is_linked);
 

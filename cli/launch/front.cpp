@@ -30,7 +30,7 @@ void fill_standard_descriptors() {
     }
 }
 
-// This launcher may be a rank of another launcher; its ranks must not inherit that control socket.
+// This launcher may itself be a rank. Its ranks must not inherit the control socket of that rank.
 void keep_outer_control_socket_here() {
     const char *text = std::getenv(runtime::kLaunchControlVariable);
     const int fd = text != nullptr ? std::atoi(text) : -1;
@@ -81,8 +81,8 @@ bool keeper_has_ended(pid_t keeper, int keeper_fd, int signal, int &status) {
     return false;
 }
 
-// Waits for the keeper and forwards signals and the terminal's input until it ends. Returns its
-// wait status.
+// Forwards signals and the terminal's input until the keeper ends. Returns the keeper's wait
+// status.
 int watch_keeper(pid_t keeper, int keeper_fd, int signals_fd, TerminalInput &input) {
     constexpr int kForegroundMs = 200;  // interval of checks for `fg`
     for (;;) {
@@ -117,7 +117,7 @@ int run_job(Job job) {
     }
     job.cpus = plan_binding(job.binding, job.ranks);
     const sigset_t taken = signals_to_take();
-    // SIGPIPE too: the pipe's other end may be gone.
+    // Block SIGPIPE too, because the keeper may have closed its end of the pipe.
     sigset_t blocked = taken;
     sigaddset(&blocked, SIGPIPE);
     (void)sigprocmask(SIG_BLOCK, &blocked, &job.original_mask);

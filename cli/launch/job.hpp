@@ -2,7 +2,7 @@
 //
 // Two processes run a job. The front is the process the user started: it forwards signals and
 // waits. The keeper is its child, and the parent and subreaper of all ranks: it does everything
-// else. Each ends the ranks when the other one dies. docs/design/launcher.md describes which
+// else. Each of the two ends the ranks if the other dies. docs/design/launcher.md describes which
 // process watches which.
 #pragma once
 
@@ -59,7 +59,7 @@ inline constexpr std::int64_t kInterruptToKillNs = 5'000'000'000;
 inline constexpr std::int64_t kLeftoverGraceNs = 200'000'000;
 inline constexpr std::int64_t kKillToGiveUpNs = 2'000'000'000;
 
-// Signals that the front passes to the ranks. The first four end the job.
+// Signals that the front passes to the ranks. kEndingSignals end the job.
 inline constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 inline constexpr std::array kPassedSignals = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 
@@ -73,11 +73,11 @@ int run_job(Job job);
 // keeper.cpp: the whole life of the keeper; `front_fd` is its end of the pipe from the front.
 int keep_job(const Job &job, int front_fd);
 
-// The part of the environment that is the same for all ranks: that of this process, without the
-// variables of other launchers, plus job.set_variables.
+// The part of the environment that is the same for all ranks: the variables of this process without
+// those of other launchers, plus job.set_variables.
 std::vector<std::string> rank_environment(const std::vector<std::string> &set_variables);
 
-// Which CPUs each rank gets. Empty where ranks are not to be bound.
+// The CPUs of each rank. Empty if the ranks are not bound.
 std::vector<std::vector<int>> plan_binding(Binding binding, int ranks);
 
 }  // namespace sennit::cli

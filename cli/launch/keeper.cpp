@@ -38,12 +38,12 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // On a terminal a prompt without a newline is shown after this time.
 constexpr std::int64_t kPromptNs = 100'000'000;
-// While no rank has connected, the job is checked after each such pause. The pause is longer if a
-// check takes more than one part in kPausePerCheck of it, for example on a node with many
-// processes.
+// While no rank has connected, the keeper looks for libraries of an MPI after each such pause. The
+// pause is at least kPausePerCheck times as long as the last check, which takes long on a node with
+// many processes.
 constexpr std::int64_t kCheckPauseNs = 100'000'000;
 constexpr std::int64_t kPausePerCheck = 100;
-// The time limit for the last output when no rank is left and the output is not wanted any more.
+// The time limit for the last output if the front has died or the user has interrupted twice.
 constexpr std::int64_t kLastOutputNs = 200'000'000;
 
 std::int64_t now_ns() {
@@ -280,7 +280,7 @@ void Keeper::look_for_foreign_libraries() {
         now = foreign_libraries_in(process);
         if (now.any()) break;
     }
-    // A helper that was linked to an MPI and has ended does not count.
+    // Forget the MPI of a helper process that has ended.
     if (now.any() || seen_.openshmem.empty()) seen_ = now;
     if (!seen_.openshmem.empty()) return;
     const std::int64_t end = now_ns();
@@ -294,7 +294,7 @@ void Keeper::check_for_lone_ranks() {
     const ForeignProgram linked = foreign_libraries_of(job_.program);
     const ForeignProgram &found = linked.any() ? linked : seen_;
     const bool has_openshmem = !found.openshmem.empty();
-    // A program of an MPI reports its own failure.
+    // If a program of an MPI fails, it reports the reason itself.
     const bool has_reason = exit_code_ != 0 && (!has_openshmem || interrupted_by_ != 0);
     if (!found.any() || has_reason) return;
     if (exit_code_ == 0) exit_code_ = kExitUsage;
@@ -404,7 +404,7 @@ void Keeper::flush_sinks() {
         for (std::size_t rank = 0; rank < streams_[i].size(); ++rank) {
             Stream &from = streams_[i][rank];
             if (from.fd < 0) continue;
-            // The ranks get the same error as if they had written there themselves.
+            // The next write of the rank then raises SIGPIPE, or fails with EPIPE.
             if (sink.broken()) close_stream(from);
             const bool watch = !sink.full();
             if (from.fd < 0 || watch == from.watched) continue;
@@ -455,7 +455,7 @@ void Keeper::write_last_output() {
         for (const Event &event : poller_.wait(limit_ns == kNever ? 1000 : 10)) {
             if (event.source == Source::kFront) front_ready();
         }
-        // The user has interrupted the job and no longer waits for the output.
+        // Nobody waits for the output if the front has died or the user has interrupted the job.
         if (front_lost_ || interrupted_by_ != 0) return;
     }
 }

@@ -1,6 +1,6 @@
 // The launcher must not block in its output, but O_NONBLOCK would also affect the process that
-// started it, since the descriptor is shared. So the launcher polls a pipe or terminal first, and
-// writes only as much as it certainly accepts.
+// started it, since the descriptor is shared. So the launcher polls a pipe or terminal before each
+// write, and writes at most PIPE_BUF bytes.
 #include "launch/output.hpp"
 
 #include <poll.h>

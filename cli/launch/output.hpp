@@ -11,8 +11,8 @@
 namespace sennit::cli {
 
 inline constexpr std::size_t kLineBytesMax = std::size_t{16} << 20;
-// With more unwritten output than this, the launcher does not read the ranks' output, and they wait
-// in write().
+// With more unwritten output than this, the launcher does not read the ranks' output, and the ranks
+// wait in write().
 inline constexpr std::size_t kSinkBytesMax = std::size_t{1} << 20;
 
 class Sink {

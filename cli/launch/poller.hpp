@@ -17,12 +17,12 @@ enum class Source : std::uint32_t {
     kControl,     // launcher's end of a rank's control socket
     kConnection,  // private connection of a rank
     kEnd,         // pidfd of a rank's process
-    kSink         // own stdout or stderr, with unwritten output; index: 0 stdout, 1 stderr
+    kSink         // stdout or stderr of the launcher, with unwritten output
 };
 
 struct Event {
     Source source;
-    int index;  // the rank; kChildren and kFront: 0; kSink: see there
+    int index;  // the rank; kChildren and kFront: 0; kSink: 0 stdout, 1 stderr
 };
 
 class Poller {

@@ -64,12 +64,12 @@ struct Prepared {
     _exit(kExitInternal);
 }
 
-// Only async-signal-safe calls: runs between vfork and exec.
+// This runs between vfork and exec, so it makes only async-signal-safe calls.
 [[noreturn, gnu::noinline]] void become_rank(const Prepared &prepared) {
     // The keeper is the child's parent: if it dies by SIGKILL, so does the rank.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared, Step::prctl);
     if (getppid() != prepared.keeper) _exit(kExitInternal);
-    // A new group, not a session: SIGTSTP has no effect outside the terminal's session.
+    // A new group, not a new session, in which SIGTSTP would have no effect.
     if (setpgid(0, 0) != 0) give_up(prepared, Step::setpgid);
     if (dup2(prepared.files.standard_input, STDIN_FILENO) < 0 ||
         dup2(prepared.files.standard_output, STDOUT_FILENO) < 0 ||

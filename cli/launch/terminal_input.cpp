@@ -9,8 +9,8 @@
 namespace sennit::cli {
 namespace {
 
-// The length of the longest line of a terminal, and of the smallest pipe. A pipe of one page
-// becomes writable again only when it is empty.
+// The length of the longest line of a terminal. A pipe of this size has one page, so it becomes
+// writable again only when it is empty.
 constexpr int kPipeBytes = 4096;
 
 constexpr std::size_t kGivenBackMax = 65536;
@@ -72,8 +72,8 @@ void TerminalInput::give_back() {
     std::string unread(buffer, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
     unread += waiting_;
     if (unread.empty() || !in_foreground()) return;
-    // The kernel would append the unread input after lines that were typed later. So these are
-    // read, too, and written back after it.
+    // The kernel would append the unread input to lines that were typed later. So first read these
+    // lines too, and write them back after the unread input.
     for (pollfd next{STDIN_FILENO, POLLIN, 0};
          poll(&next, 1, 0) > 0 && unread.size() < kGivenBackMax;) {
         const ssize_t more = read(STDIN_FILENO, buffer, sizeof buffer);

@@ -14,7 +14,7 @@ namespace sennit::cli::map {
 
 namespace {
 
-// The index of a processor's core; the number of cores if it is none of them.
+// The index of the core with this processor; the number of cores if there is none.
 std::size_t place_of(const Machine &machine, int processor) {
     const auto found = std::find_if(machine.cores.begin(), machine.cores.end(),
                                     [&](const Core &core) { return core.processor == processor; });
@@ -77,7 +77,7 @@ std::vector<Grid> grids(const Figures &figures) {
         const std::size_t from = place_of(figures.machine, figure.from);
         const std::size_t to = place_of(figures.machine, figure.to);
         Grid &grid = grid_for(&all, figure, cores);
-        // The median: one wait for a processor would make the mean of a flag meaningless.
+        // The median, because one long wait for a processor would distort the mean.
         const double value = grid.is_time ? figure.time_ns.median : figure.gb_per_s();
         grid.rows[from][to] = value;
         grid.least = std::min(grid.least, value);

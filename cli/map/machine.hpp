@@ -1,5 +1,5 @@
-// The cores of a machine, as `sennit map` measures and draws them: from hwloc, or from the line of
-// JSON that it printed. Owns nothing.
+// The cores of a machine, as `sennit map` measures and draws them. The data come from hwloc, or
+// from the output of an earlier `sennit map --json`. Owns nothing.
 #pragma once
 
 #include <hwloc.h>

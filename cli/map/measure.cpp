@@ -136,7 +136,7 @@ class Measuring {
     Figures *m_figures;
     const std::function<void(const Json &)> &m_on_line;
     Progress m_progress;
-    Signals m_signals;  // after an interrupt between two jobs the results so far must be shown
+    Signals m_signals;  // keeps an interrupt between two jobs from ending the program
 };
 
 std::size_t Measuring::pairs() const {

@@ -1,5 +1,4 @@
-// Runs the jobs of `sennit map`: ranks of the measuring program. Their lines are read while they
-// run.
+// Runs the jobs of `sennit map`, whose ranks execute the measuring program, and reads their output.
 #pragma once
 
 #include <functional>
@@ -26,8 +25,7 @@ struct Options {
     std::string read;
 };
 
-// Measures figures->machine with the options. `on_line` gets each accepted line. figures->end
-// becomes the kind of the end: complete, over the budget, interrupted or failed.
+// Measures figures->machine with the options. `on_line` gets each accepted line. Sets figures->end.
 void measure(const Options &options, Figures *figures,
              const std::function<void(const Json &)> &on_line);
 

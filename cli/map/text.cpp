@@ -221,7 +221,7 @@ std::string at_once_table(const Figures &figures) {
 }
 
 std::string paper_table(const Figures &figures) {
-    // Table 1 of the paper: the ratio of mapped to CMA, for the same buffers again.
+    // Table 1 of the paper (docs/results/map): the ratio of mapped to CMA, for reused buffers.
     struct Paper {
         std::uint64_t bytes;
         bool is_within;

@@ -18,7 +18,7 @@ Border border_between(const Core &one, const Core &next);
 std::string heat_text(const Machine &machine, const Grid &grid, bool colours);
 
 // Tables of the figures by distance, of the set-up, of many transfers at once, and of table 1 of
-// the paper.
+// the paper that docs/results/map repeats.
 std::string distance_table(const Figures &figures);
 std::string setup_table(const Figures &figures);
 std::string at_once_table(const Figures &figures);

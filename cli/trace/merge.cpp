@@ -1,4 +1,5 @@
-// Makes one trace from the texts and parts of a job's ranks.
+// Makes one trace from the files of a job's ranks: texts, which ranks write when they end, and
+// parts, which ranks map while they run (docs/design/trace.md).
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
@@ -61,7 +62,8 @@ std::string job_of(const TracePart &part) {
     return fmt::format("{:016x}", part.head().job_cookie);
 }
 
-// The job to show: that of the texts, which each job overwrites, else that of the latest part.
+// The job to show: the job of the texts, because each job overwrites the text of an earlier job.
+// Without texts, the job of the latest part.
 std::string latest_job(const Lines &lines, const std::vector<std::unique_ptr<TracePart>> &parts) {
     if (!lines.jobs.empty()) return *lines.jobs.begin();
     std::string job;

@@ -50,8 +50,8 @@ class TracePart {
         int rank;
         std::uint32_t signal;
         std::uint64_t sent;     // the latest epoch, + 1; 0: none
-        std::uint64_t refused;  // the epoch that was too early, + 1; 0: none since
-        std::uint64_t owners;   // the owner's epoch at that time
+        std::uint64_t refused;  // the latest epoch if it was refused as too early, + 1; else 0
+        std::uint64_t owners;   // the owner's epoch when it refused
     };
     std::vector<Sent> sent_events() const;
 
