@@ -527,9 +527,9 @@ contains
     if (is_whole) blocks%bytes = c_loc(bytes)
   end function sennit_vbuffer_of
 
-  ! Checks that the region is the array itself, and not a copy that the compiler has made for the call of sennit_register. It needs
-  ! the array's own descriptor, so call it where the array is declared or is an assumed-shape argument. For a scalar, such as the
-  ! first element, and for an assumed-size array the size is not checked.
+  ! Checks that the region is the array itself, and not a copy that the compiler has made for the call of sennit_register. The check
+  ! needs the array's own descriptor, so make this call where the array is declared or is an assumed-shape argument. For a scalar,
+  ! such as the first element, and for an assumed-size array the size is not checked.
   subroutine sennit_region_check(region, array, stat)
     type(sennit_region), intent(in) :: region
     type(*), dimension(..), intent(in), target, asynchronous :: array

@@ -22,7 +22,7 @@ inline T compare_swap(const WordCall &word, shmem_ctx_t ctx, T *dest, T cond, T 
 
 }  // namespace
 
-// The body may use `it`. WORD is the argument with the address of the word.
+// Defines a function whose body may use `it`. WORD is the argument with the address of the word.
 #define SHMEM_BODY(RESULT, NAME, ARGUMENTS, WORD, ...) \
     SHMEM_DEFINE(RESULT, NAME, ARGUMENTS) {            \
         static constexpr WordCall it{#NAME, #WORD};    \

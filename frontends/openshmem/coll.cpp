@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kWrong = -1;  // result of a call with a wrong argument if checks are off
 
-// The data of every call. If there is no team, the call must return at once.
+// The data of every call. If `team` is null, the call must return at once.
 struct Call {
     const char *name;
     Team *team;

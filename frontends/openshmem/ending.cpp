@@ -40,10 +40,11 @@ struct Message {
     int status;
 };
 
-// Values of kAtExit: 0; kThisPe: this PE is in all_are_at_exit(); kAllPes, at PE 0: all PEs are.
+// Values of the word kAtExit: 0; kThisPe: this PE is in all_are_at_exit(); kAllPes, at PE 0 only:
+// all PEs are in this function.
 enum : std::uint64_t { kThisPe = 1, kAllPes = 2 };
 
-// Values of kEnded: 0, or kEnds and the exit status of the job.
+// Values of the word kEnded: 0, or kEnds and the exit status of the job.
 constexpr std::uint64_t kEnds = std::uint64_t{1} << 32;
 constexpr timeval kBetweenChecks{0, 50'000};
 
@@ -57,11 +58,9 @@ struct Ending {
 };
 Ending ending;
 std::atomic<bool> is_stopping{false};  // ending_stop() has shut down the socket
-// Whether this process is in shmem_global_exit; whether this thread was the first to call it; and
-// the status of that call.
-std::atomic<bool> has_begun{false};
-thread_local bool began_here = false;
-int first_status = 0;
+std::atomic<bool> has_begun{false};    // this process is in shmem_global_exit
+thread_local bool began_here = false;  // this thread was the first to call it
+int first_status = 0;                  // the argument of the first call
 
 // Starts a thread with all signals blocked: signals are for the program's own threads.
 bool start_thread(pthread_t *thread, void *(*body)(void *), void *context) {
@@ -118,7 +117,7 @@ void announce_success() {
     // SYNC shmem-ends: an acquire; pairs with the release in shmem_global_exit().
     if (has_begun.load(std::memory_order_acquire)) sleep(kHandlerSeconds);
     // A waiting thread may hold a lock of a stream, so the flush may never return. The other thread
-    // limits it.
+    // then ends the process.
     pthread_t other;
     if (start_thread(&other, end_after_flush_limit, &status)) std::fflush(nullptr);
     _exit(status);
@@ -129,7 +128,7 @@ void *wait_for_end(void *) {
         Message message{};
         const ssize_t got = recv(ending.socket, &message, sizeof message, 0);
         // SYNC shmem-stops: an acquire; pairs with the release in ending_stop(). An empty message
-        // proves nothing: any process may send one.
+        // does not show that ending_stop() was called, because any process may send one.
         if (is_stopping.load(std::memory_order_acquire)) return nullptr;
         ending_check();
         if (got < 0 && errno != EINTR && errno != EAGAIN) return nullptr;
@@ -139,7 +138,7 @@ void *wait_for_end(void *) {
     }
 }
 
-// Returns false if it fails: then other PEs cannot end this one.
+// Returns false on failure. Other PEs then cannot end this one.
 bool open_socket() {
     ending.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (ending.socket < 0) return false;
@@ -196,7 +195,7 @@ void clear_far_names(int count) {
 void notify_others(int status) {
     constexpr std::int64_t kLongest = 1'000'000'000;
     if (ending.all == nullptr || is_forked_child()) return;
-    // Before the others end, so that the launcher's message names this PE.
+    // Notify the launcher before the other PEs end, so that its message names this PE.
     if (status != 0) notify_launcher(kEndsAll);
     const std::uint64_t word = kEnds | static_cast<std::uint32_t>(status);
     for (int pe = 0; pe < state.pes; ++pe) {
@@ -231,8 +230,8 @@ void ending_check() {
 void ending_start() {
     if (!open_socket()) ending.mine.name_bytes = 0;
     const int near = pes_of_node();
-    // Before the first synchronisation, because another PE may call shmem_global_exit right after
-    // it.
+    // Set the word before the first synchronisation, because another PE may call shmem_global_exit
+    // right after that.
     if (near != state.pes)
         ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_after_heap(state.me, kEnded)));
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
@@ -257,8 +256,8 @@ void ending_stop() {
 }
 
 // PE 0 reads the words of all PEs, and the others read the word of PE 0. A barrier is impossible,
-// since other PEs may be in a barrier of the program. Atomic operations do not work by kernel
-// copies.
+// since other PEs may be in a barrier of the program. Atomic operations are not used, because
+// Sennit has none on memory that it reaches by kernel copies.
 bool all_are_at_exit(std::int64_t limit_ns) {
     const double last = sennit_wtime() + static_cast<double>(limit_ns) / 1e9;
     publish_at_exit(kThisPe);
@@ -284,7 +283,7 @@ SHMEM_DEFINE(void, shmem_global_exit, (int status)) {
     // SYNC shmem-ends: a release; pairs with the acquires in is_ending() and end_from_outside().
     if (has_begun.exchange(true, std::memory_order_acq_rel)) {
         for (;;)
-            pause();  // another thread of this PE ends it
+            pause();  // another thread ends the process
     }
     began_here = true;
     first_status = status;

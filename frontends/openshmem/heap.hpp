@@ -1,6 +1,6 @@
 // The allocator of the symmetric heap. It uses the best fit among the free parts and joins adjacent
-// free parts. It stores offsets outside the heap, so a program that writes out of bounds cannot
-// damage it. PEs that make the same calls get the same offsets.
+// free parts. It stores its tables outside the heap, so a program that writes beyond an allocation
+// does not damage them. PEs that make the same calls get the same offsets.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ std::optional<Heap> heap;
 std::mutex heap_mutex;
 bool has_reported_heap = false;
 std::size_t heap_alignment =
-    0;  // alignment of the heap's base on every PE: the largest that offsets can guarantee
+    0;  // of the heap's base on every PE; allocations can have no larger one
 
 std::size_t offset_of(const void *memory) {
     return reinterpret_cast<std::uintptr_t>(memory) - state.areas[kHeap].base;

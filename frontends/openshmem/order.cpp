@@ -152,7 +152,7 @@ std::uint32_t served(std::uint64_t word) {
 std::uint32_t taken(std::uint64_t word) {
     return static_cast<std::uint32_t>(word >> 32);
 }
-// The word is that of PE 0.
+// Changes the word of the lock at PE 0, or reads it.
 template <Change kChange, class Word>
 Word change_lock(const char *call, Word *word, Word value, Word expected) {
     return change_word<kChange>({call, "lock"}, SHMEM_CTX_DEFAULT, word, value, expected, 0);
@@ -165,8 +165,8 @@ std::uint64_t *word_of(long *lock) {
     return reinterpret_cast<std::uint64_t *>(lock);
 }
 
-// For checks and messages: the number of locks that this PE holds, and, in a word after its heap,
-// the lock that it set last. A lock has the same id on all PEs.
+// Checks and messages use the number of locks that this PE holds. They also use the id of the lock
+// that a PE set last, in a word after its heap. A lock has the same id on all PEs.
 std::atomic<int> locks_held{0};
 
 std::uint64_t id_of(const long *lock) {
@@ -180,8 +180,8 @@ std::uint64_t id_of(const long *lock) {
 std::uint64_t *own_lock_set() {
     return reinterpret_cast<std::uint64_t *>(state.areas[kHeap].base + offset_after_heap(kLockSet));
 }
-// Without the locked instruction if this PE's calls are serialised: a set and a clear are about as
-// short as two of these instructions. All relaxed: the check orders no data.
+// If this PE's calls are serialised, avoids the locked instruction, which would be a large part of
+// the time of a set and a clear. All relaxed: the check orders no data.
 void change_locks_held(int change) {
     if (state.thread_level == SHMEM_THREAD_MULTIPLE)
         locks_held.fetch_add(change, std::memory_order_relaxed);
@@ -207,15 +207,15 @@ void note_clear(const long *lock) {
     if (is_noted(lock)) __atomic_store_n(own_lock_set(), 0, __ATOMIC_RELAXED);
 }
 
-// Describes a lock that a PE holds. The holder is unknown if it has set another lock since, or if
-// this PE must not wait and no load reaches it.
+// Describes a lock that a PE holds. The text does not name the holder if the holder has set another
+// lock since, or if `may_wait` is false and no load reaches the holder's memory.
 std::string held_lock(const long *lock, bool may_wait) {
     const std::string text = "the lock at " + place_of(lock) + " is ";
     for (int pe = 0; pe < state.pes; ++pe) {
         const sennit_gptr word = word_after_heap(pe, kLockSet);
         if (!may_wait && sennit_ptr(word) == nullptr) continue;
         std::uint64_t id = 0;
-        // A stopped PE costs one limit, not one for each PE after it.
+        // Stop at the first error, because each further call might wait for the time limit too.
         if (sennit_get(&id, word, sizeof id) != SENNIT_OK) break;
         if (id != id_of(lock)) continue;
         return text + "held by " + (pe == state.me ? "this PE" : "PE " + std::to_string(pe));
@@ -276,7 +276,7 @@ SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     std::uint64_t *const word = word_of(lock);
     const std::uint64_t seen = read_lock(call, word);
     const bool is_free = served(seen) == taken(seen);
-    // relaxed: a thread that clears comes after the one that has set, in the program's order.
+    // relaxed: the program orders the clear of a lock after its set.
     const bool may_hold = locks_held.load(std::memory_order_relaxed) > 0 || is_noted(lock);
     if (is_free || !may_hold) [[unlikely]]
         return report_not_held(call, lock, is_free);

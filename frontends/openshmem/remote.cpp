@@ -1,10 +1,10 @@
 // Transfers and atomic operations without a pointer to the PE's memory, and their errors.
 //
-// Atomic operations. If messages reach some PE, Sennit executes all of them on the owner's node. If
-// the kernel copies, nothing executes at the other end: every PE, the owner included, takes a lock
-// of the target first. The words of the lock are after the target's heap and are accessed only by
-// put and get. So it is Lamport's bakery (1974): each word has one writer, and a read during a
-// write may return any value.
+// Atomic operations. If some PE is reached by messages, Sennit executes all atomic operations on
+// the owner's node. If some PE is reached by kernel copies, nothing can execute at the other end.
+// Every PE, the owner included, then takes a lock of the target first. The words of the lock are
+// after the target's heap and are accessed only by put and get. So the lock is Lamport's bakery
+// (1974): each word has one writer, and a read during a write may return any value.
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
@@ -62,7 +62,7 @@ bool is_program(const Dl_info &object) {
     return dladdr(headers, &program) != 0 && program.dli_fbase == object.dli_fbase;
 }
 
-// An addition to the error of memory that is not symmetric: causes that the address does not show.
+// A hint for the error about memory that is not symmetric: a cause that the address does not show.
 std::string location_hint(const SymmetricArgument &argument) {
     std::size_t offset = 0;
     if (area_of(argument.address, 1, &offset) != nullptr)
@@ -259,7 +259,7 @@ bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, cons
     const Place word =
         find_place({transfer.call, "sig_addr", signal.word, sizeof *signal.word}, ctx, pe);
     if (word.area == nullptr) return true;
-    // There atomic operations use the Bakery lock, and Sennit's call does not.
+    // In this area atomic operations use the Bakery lock, and Sennit's call does not.
     if (word.area->is_locked) return false;
     const sennit_operator operation = signal.op == SHMEM_SIGNAL_SET ? SENNIT_REPLACE : SENNIT_SUM;
     const auto call = transfer.waits ? sennit_put_word : sennit_put_word_nbi;

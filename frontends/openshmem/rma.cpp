@@ -36,8 +36,8 @@ inline void copy(void *to, const void *from, std::size_t bytes) {
 }
 
 // The C library may take twenty times as long if the destination begins a few bytes further into
-// its page than the source. The core avoids that (docs/design/copies.md). This is a copy of
-// is_copied_slowly() in src/base/copy.hpp, which frontends may not include.
+// its page than the source. The core avoids that (docs/design/copies.md). This function is true for
+// all copies that is_copied_slowly() in src/base/copy.hpp finds; frontends may not include that.
 inline bool is_for_the_core(const void *to, const void *from, std::size_t bytes) {
     const std::uintptr_t behind =
         reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kDefaultHeap = std::size_t{256} << 20;
 sennit_region statics_region;
-bool ends_by_itself = false;  // start_pes() has no counterpart
+bool ends_by_itself = false;  // set by start_pes(), which has no counterpart
 bool watches_exit = false;
 
 struct ProgramVariables {
@@ -115,8 +115,8 @@ void area_close(Area &area) {
 // How atomic operations reach the areas of all PEs: directly, by Sennit, or not at all.
 enum Reach : std::int32_t { kDirect, kBySennit, kNotAtAll };
 
-// Fills the pointers and agrees on one kind of atomic operations. Returns whether all have
-// pointers.
+// Fills the pointers, and agrees with all PEs on one kind of atomic operations. Returns whether
+// every PE has pointers to the areas of all PEs.
 bool area_reach(Area &area) {
     std::int32_t worst = kDirect;
     for (int pe = 0; pe < state.pes; ++pe) {
@@ -223,8 +223,8 @@ void open_statics() {
         area.places[pe] = regions[pe].gptr;
 }
 
-// Warns if another OpenSHMEM library follows: the program gets each function from the first one. A
-// profiler before this library is not reported.
+// Warns if another OpenSHMEM library follows in the loader's search order: the program gets each
+// function from the first library that has it. A profiler before this library is not reported.
 void warn_of_other_library() {
     void *const other = dlsym(RTLD_NEXT, "shmem_init");
     Dl_info where{};
@@ -296,8 +296,8 @@ bool any_pe(bool mine) {
     return any != 0;
 }
 
-// If one PE has SHMEM_THREAD_MULTIPLE, threads may be in several collective calls of active sets at
-// the same time, which concerns all PEs until the last finalize.
+// If one PE has SHMEM_THREAD_MULTIPLE, its threads may be in several collective calls of active
+// sets at the same time. All PEs are told, and this holds until the last finalize.
 void agree_on_threads(bool has_threads) {
     state.has_threads = any_pe(has_threads || state.has_threads);
     // The first shmem_init_thread, or another part of the program, may have started Sennit with a
@@ -393,7 +393,7 @@ void stop() {
         must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, state.limit_ns));
         must("shmem_finalize", sennit_deregister(statics_region));
     }
-    ending_stop();  // its thread polls a word of the heap's segment
+    ending_stop();  // before the heap is freed, because its thread may poll a word after the heap
     must("shmem_finalize", sennit_free(heap));
     for (Area &area : state.areas)
         area_close(area);
@@ -432,8 +432,8 @@ void finalize() {
     pshmem_global_exit(1);
 }
 
-// Finalizes in exit() for programs that do not call shmem_finalize, as other libraries do. A PE
-// that exits alone, or not with 0, counts as lost.
+// Finalizes in exit() if the program has not called shmem_finalize; other libraries do this too. A
+// PE that exits alone, or not with 0, counts as lost.
 void end_without_finalize(int status, void *) {
     constexpr std::int64_t kLongest_ns = 5'000'000'000;
     if (status != 0 || state.inits == 0 || is_ending() || is_forked_child()) return;
@@ -515,9 +515,9 @@ void fail_timeout(const char *call, const std::string &why) {
 
 void fail_status(const char *call, sennit_status status) {
     if (status == SENNIT_ERR_TIMEOUT) fail_timeout(call, late_pes());
-    // The lost PE may be in shmem_global_exit: then this PE is ended within that time.
+    // The lost PE may be in shmem_global_exit, which then ends this PE within this time.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
-    // The thread may not yet have seen the word of a PE of another node, which arrived in time.
+    // The thread of ending.cpp may not yet have seen an exit status from another node.
     ending_check();
     fail(call, "%s: %s", sennit_status_string(status), last_error().c_str());
 }

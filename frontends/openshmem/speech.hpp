@@ -1,5 +1,5 @@
-// Translates Sennit's messages into OpenSHMEM's terms, such as PE for rank. The launcher also uses
-// it if oshrun has called it.
+// Translates Sennit's messages into OpenSHMEM's terms, such as PE for rank. The launcher uses this
+// header too, for oshrun.
 #pragma once
 
 #include <algorithm>

@@ -51,8 +51,8 @@ struct Area {
     std::uintptr_t base = 0;  // of this PE
     std::size_t bytes = 0;    // 0: there is none
     Pointers pointers;        // to its base
-    // The pointers for atomic operations. All are null if some PE has no pointer to them, because
-    // all PEs must change a word in the same way.
+    // The pointers for atomic operations. All are null if is_locked, because all PEs must change a
+    // word in the same way.
     Pointers words;
     sennit_gptr *places = nullptr;  // [pes], the base of each PE's area
     bool is_locked = false;         // atomic operations use locks (remote.cpp)
@@ -114,8 +114,8 @@ inline int world_pe(shmem_ctx_t ctx, int pe) {
     return pe >= 0 && pe < team.pes ? team.members[pe] : -1;
 }
 
-// Where this process reaches the PE's copy of the `bytes` bytes of symmetric memory at `address`.
-// If null, the caller uses the cold functions in remote.cpp, which also detect errors.
+// The address in this process of the PE's copy of `bytes` bytes of symmetric memory at `address`.
+// If it is null, the caller uses the cold functions in remote.cpp, which also detect errors.
 template <Pointers Area::*Kind = &Area::pointers>
 [[gnu::always_inline]] inline char *reach(const void *address, std::size_t bytes, int pe) {
     for (const Area &area : state.areas) {
@@ -187,7 +187,7 @@ bool is_ending();     // this PE is in shmem_global_exit, so it cannot synchroni
 bool all_are_at_exit(std::int64_t limit_ns);
 
 // The heap (memory.cpp) and teams (teams.cpp) start and end with the state.
-void heap_start(std::size_t bytes, std::size_t alignment);  // the area's
+void heap_start(std::size_t bytes, std::size_t alignment);  // of the area kHeap
 void heap_stop();
 void teams_start(bool shares_all);
 void teams_stop();
@@ -242,10 +242,10 @@ void wait_for_least(const char *call, const long *word, long least);
 void take_turns();
 
 // For a loop that polls. Between two polls it calls take_turns(), and sometimes checks for dead
-// PEs, which end the job.
+// PEs. A dead PE ends the job.
 class Patience {
   public:
-    // Describes the awaited event, for messages. `may_wait`: for an answer of another PE.
+    // Describes the awaited event, for messages. `may_wait`: it may wait for data of another PE.
     using Why = std::string (*)(const void *context, bool may_wait);
     explicit Patience(const char *call, Why why = nullptr, const void *context = nullptr)
         : call_(call), why_(why), context_(context) {}

@@ -110,8 +110,8 @@ Team *team_of(shmem_team_t handle) {
     return reinterpret_cast<Team *>(handle);
 }
 
-// Creates SHMEM_TEAM_SHARED: the PEs of the node if, on all nodes, load and store reach all heaps
-// of the node; else each PE alone.
+// Creates SHMEM_TEAM_SHARED. If every PE reaches all heaps of its node by load and store, the team
+// has the PEs of the node. Otherwise each PE is alone in its team.
 void teams_start(bool shares_all) {
     const char *const call = "shmem_init";
     world.core = SENNIT_TEAM_WORLD;

@@ -50,7 +50,7 @@ int call_ready(void *context) {
 struct Awaited {
     const char *call;
     const void *word;   // the first one if there are several
-    std::size_t words;  // one of which must satisfy the condition
+    std::size_t words;  // number of words; one must satisfy the condition
     int cmp;
     std::uint64_t wanted;
     std::string (*text)(std::uint64_t value);

@@ -96,7 +96,7 @@ inline bool is_signal_operator(const char *call, int op) {
 }
 
 // Puts data and then changes the signal, at a PE whose memory load and store do not reach. Returns
-// false if nothing was done (the signal needs a lock): the caller then does one after the other.
+// false if nothing was done, because the signal needs a lock. The caller then makes two calls.
 [[gnu::cold]] bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest,
                                    const void *source, const Signal &signal, int pe);
 

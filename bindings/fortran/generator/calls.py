@@ -28,7 +28,8 @@ TYPED = re.compile(r"(sennit_atomic_\w+?)_([if](?:32|64))((?:_nbi?)?)$")
 LOGICAL_RESULTS = {"sennit_initialized", "sennit_path_built"}
 LOGICAL_OUTPUTS = {"done", "acquired", "can"}
 INOUT_STRUCTS = {"sennit_request"}
-# Numbers that programs often have as default integers: the suffix and the kind of the other form of the procedure.
+# Types of numbers that programs often have as default integers. Each number has a form of the procedure with default integers and
+# a form with the kind of C. Values: the suffix of the second form, and the kind of C.
 WIDE = {"size_t": ("size", "c_size_t"), "int64_t": ("long", "c_int64_t"), "uint64_t": ("long", "c_int64_t")}
 SMALL_SIZES = {"alignment"}  # always default integers, so that programs can write 0
 MEMORY_IS_KEPT = re.compile(r"sennit_register$|sennit_plan_(put|get)(_|$)")
@@ -80,7 +81,7 @@ class Writer:
         self.declared.append(line)
 
     def add(self, parameter):
-        """Adds a parameter. Returns whether that has also handled the next one."""
+        """Adds a parameter. Returns True if this also handled the next parameter."""
         name, kind = parameter.name, parameter.type
         if parameter.is_pointer and kind == "char":
             return self.add_text(parameter)
@@ -239,7 +240,7 @@ BOX = ("element_bytes", "count", "remote_stride", "local_stride")
 
 
 def boxes():
-    """(names, lines) of sennit_box_line for each combination of kinds, except that of C, which is in sennit_more.f90."""
+    """(names, lines) of sennit_box_line for each combination of kinds. The form with the kinds of C is in sennit_more.f90."""
     names, lines = [], []
     for kinds_of_one in itertools.product(("int", "long"), repeat=len(BOX)):
         if "int" in kinds_of_one:

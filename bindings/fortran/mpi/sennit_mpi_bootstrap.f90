@@ -1,8 +1,9 @@
 ! Makes a communicator the bootstrap of Sennit, as sennit_mpi.h does in C. Compiled by the program's own MPI compiler, so one
 ! libsennit serves every MPI. Programs use module sennit_mpi.
 !
-! A context belongs to the rank from a successful start to its release. The communicator is duplicated, so that no message matches a
-! message of the program. The duplicate returns errors to Sennit, whichever error handler the program's communicator has.
+! A context belongs to the rank from a successful start to its release. The communicator is duplicated, so that messages of Sennit
+! never match messages of the program. The duplicate returns errors to Sennit, whichever error handler the program's communicator
+! has.
 module sennit_mpi_bootstrap
   use iso_c_binding
   use iso_fortran_env, only: error_unit
@@ -15,7 +16,7 @@ module sennit_mpi_bootstrap
   ! The kind of integers and logicals in the MPI's module, also if the default kind differs here (-fdefault-integer-8).
   integer, parameter :: mpi_kind = kind(MPI_SUCCESS)
 
-  ! The functions below return this after MPI_Finalize. No MPI has a negative code.
+  ! The functions below return this after MPI_Finalize. Error codes of MPI are positive.
   integer(c_int), parameter :: mpi_is_over = -1
 
   character(kind=c_char, len=16), save, target :: operation = c_char_'sennit_init_mpi' // c_null_char
@@ -26,7 +27,7 @@ module sennit_mpi_bootstrap
     integer(mpi_kind) :: duplicate = MPI_COMM_NULL
     logical :: is_being_built = .true. ! sennit_init has not returned, so its caller frees the context
     logical :: is_released = .false.
-    logical :: is_broken = .false.     ! a call timed out: it and the duplicate stay in use for ever
+    logical :: is_broken = .false.     ! a call timed out, so MPI may still use the duplicate and its buffers
   end type mpi_context
 
   interface

@@ -1,5 +1,6 @@
-/* Every function of the standard, as FUNCTION(result, name, arguments) in the groups of the
- * standard. shmem.h declares each twice: by its name, and with a `p` before it for profilers.
+/* The functions of the standard, as FUNCTION(result, name, arguments) in the groups of the
+ * standard. shmem.h declares each function by its name, and for profilers also with a `p` before
+ * the name. shmem.h itself declares shmem_global_exit, which has an attribute.
  */
 #ifndef SENNIT_SHMEM_FUNCTIONS_H
 #define SENNIT_SHMEM_FUNCTIONS_H

@@ -11,9 +11,9 @@
 
 #define SENNIT_SHMEM_ASSOCIATE(T, N, BEFORE, AFTER) , T : BEFORE##N##AFTER
 
-/* A macro calls the first function for any other type, and the second for another number of
- * arguments. Both take no arguments, so the call does not compile, and the compiler's message shows
- * the name of the function. */
+/* A macro calls the first function for a type that has no form, and the second for a wrong number
+ * of arguments. Both take no arguments, so the call does not compile, and the compiler's message
+ * shows the name of the function. */
 void sennit_shmem_has_no_form_for_this_type(void);
 void sennit_shmem_wrong_number_of_arguments(void);
 

@@ -1,7 +1,7 @@
 /* The C++ forms for words that the program has declared volatile. Older versions of the standard
  * had such words for waits, tests and locks, and the C11 forms accept them. The library accesses
- * every word atomically, whatever its type is. If the C form has a pointer to const, this one has
- * it too; otherwise a call with a plain word would be ambiguous.
+ * every word atomically, whatever its type is. A parameter is a pointer to const if the C form has
+ * a pointer to const: otherwise a call with a plain word would be ambiguous.
  */
 #ifndef SENNIT_SHMEM_OLD_WORDS_H
 #define SENNIT_SHMEM_OLD_WORDS_H
