@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Delayed answers. The sender of some tasks continues without the answer, so the answer may wait
 // for the next message to that rank. If two ranks send to each other alternately, this saves a
-// message between an arrival and the next send. An answer is sent by itself if it has waited for
-// kLongestWaitNs and somebody polls; if there are many; if the sender asks for it
-// (Transport::hurry); or if waiting was in vain before. If an answer is lost, the repeated task
-// asks for it again.
+// message between an arrival and the next send. An answer gets a message of its own at the first
+// poll after kLongestWaitNs, or earlier: for example, if the sender of the task asks for it
+// (Transport::hurry), or if earlier answers have waited in vain. If an answer is lost, the sender
+// repeats the task, and the owner answers again.
 //
-// An answer has the state of its task's *subject*, such as the epoch of a signal, which changes
-// later. So messages to a peer also carry changes of the subjects of its latest tasks. A change is
-// never sent by itself and may be lost: then the peer asks.
+// The reply in an answer may be the state of a *subject* of the task, such as a signal. This state
+// changes later, so messages to a peer also carry the new state of the subjects of its latest
+// tasks. A new state never gets a message of its own, and it may be lost.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -21,16 +21,16 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::int64_t kLongestWaitNs = 20'000;
-// After n consecutive waits in vain, the next 2^n answers do not wait; n has these limits. A wait
-// in vain costs the sender of the task 3 us if the owner polls, and up to a millisecond if the
-// owner's program is not in a call of Sennit.
+// After n consecutive waits in vain, the next 2^n answers do not wait. These are the limits of n:
+// if a caller sends the answers, and if the progress thread does. A wait in vain costs the sender
+// of the task 3 us if the owner polls, and up to a millisecond if the owner's program is not in a
+// call of Sennit.
 constexpr std::uint8_t kMostWhilePolled = 1;
 constexpr std::uint8_t kMostElse = 10;
 
 }  // namespace
 
-// The held answers of a peer, or null. The functions of this file need the lock, except those that
-// take it.
+// The answers held for a peer, or null. Functions of this file that do not take the lock need it.
 HeldAnswers *Network::held_for(int peer) {
     for (std::size_t i = 0; i < kHeldPeers && held_peers_ != 0; ++i)
         if (held_[i].peer == peer) return &held_[i];
@@ -55,9 +55,9 @@ std::uint32_t Network::subject_of(const Message &task) const {
     return what.reply_bytes == sizeof(std::uint64_t) ? sink_.subject(what, task.body()) : 0;
 }
 
-// Holds the answer to an executed task. False: it must be sent now. The progress thread holds none,
-// because the computing program sends no message that could carry it. Without that thread none is
-// held either, because the program might not call Sennit again.
+// Holds the answer to an executed task. Returns false if the answer must be sent now. The progress
+// thread holds no answers, because the computing program sends no messages that could carry them.
+// Without a progress thread no answers are held, because the program might not call Sennit again.
 bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *reply) {
     const MessageHeader &header = task.header;
     if (header.task.may_wait == 0 || header.task.reply_bytes != sizeof(std::uint64_t) ||
@@ -91,8 +91,9 @@ bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *
     return true;
 }
 
-// Adds the held answers to this peer, updated, and changes of the subjects of earlier answers.
-// Answers stay held until the provider accepts the message.
+// Adds two things to the message, while it has room: the answers held for its peer, with the
+// present state of their subjects; and new states of subjects of earlier answers. The answers stay
+// held until the provider accepts the message.
 void Network::add_held(Message *message) {
     MessageHeader &header = message->header;
     header.answers = 0;
@@ -146,7 +147,7 @@ void Network::release_held(HeldAnswers *held) {
     --held_peers_;
 }
 
-// Sends the answers by themselves; later if there is no room for a message.
+// Sends the answers in a message of their own. If that is not possible now, they stay held.
 void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     Message *const message = take_message();
     if (message == nullptr) return;
@@ -166,7 +167,7 @@ void Network::send_due(std::int64_t now) {
     for (HeldAnswers &held : held_) {
         if (held.peer < 0 || now - held.since_ns < kLongestWaitNs) continue;
         const bool is_gone = known_gone(*rank_, held.peer) != Gone::no;
-        // If a caller polls, the wait has delayed nobody.
+        // If a caller polls, the wait was short, so it does not count as a wait in vain.
         const bool is_in_vain = is_progress_thread();
         if (is_gone || links_[held.peer].is_refused)
             release_held(&held);
@@ -187,8 +188,8 @@ void Network::send_held_after_transfer(int peer) {
     if (held != nullptr) send_held(held, false);
 }
 
-// Ends this rank's tasks whose answers have come with tasks of peers. Without the lock, as it calls
-// the engine.
+// Ends this rank's tasks whose answers have come with tasks of peers. Called without the lock,
+// since this calls the engine.
 int Network::finish_postponed() {
     int completed = 0;
     while (!answers_.empty()) {
@@ -220,7 +221,7 @@ void Network::hurry(int peer) {
     if (message == nullptr) return;
     fill_header(message, peer, last == nullptr ? rail_to_use(peer, 0) : last->rail,
                 MessageKind::hurry);
-    // If refused, forget it: a task is repeated anyway, and a waiting rank hurries again.
+    // A refused message is dropped: a waiting rank sends the next one soon.
     if (!send(message)) give_back(message);
 }
 

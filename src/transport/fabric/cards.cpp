@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges the addresses of endpoints and watches: a card, and the endpoints' names once the rails
-// are open, if the provider chooses the names.
+// Exchanges the addresses of endpoints and of watches, the detectors of dead hosts. Each rank's
+// card has these addresses. If the provider chooses names, ranks exchange more data when the rails
+// are open.
 #include <netinet/in.h>
 
 #include <cstring>
@@ -21,7 +22,7 @@ void Network::address(Address *out) {
     std::memcpy(out->bytes, &card, sizeof card);
 }
 
-// Writes the card with IPv4 addresses, and the names of the message endpoints.
+// Writes a card with IPv4 addresses for the watch, and the names of the message endpoints.
 void Network::write_more(std::byte *out) {
     const std::size_t name_bytes = interfaces_.name_bytes();
     if (rail_count_ == 0 || name_bytes == 0) return;
@@ -97,14 +98,15 @@ Reason Network::why_unusable(int peer) const {
     const RailCard card = cards_.of(peer);
     if (card.interfaces == 0) return Reason{Reason::Code::peer_refused};
     if (!choice_.takes_part(card)) return Reason{Reason::Code::other_provider};
-    // A rank that failed has sent no names.
+    // A rank without a rail has sent no names.
     if (names_.exists() && named_cards_.of(peer).machine == 0)
         return Reason{Reason::Code::peer_refused};
     return Reason{Reason::Code::taken};
 }
 
-// Watches use TCP on any provider. A rank without a rail has no watch: ranks of its node with rails
-// detect its death. Any thread may call this: the data is constant after the start.
+// Watches use TCP, whatever the provider is. A rank without a rail has no watch; ranks of its node
+// that have rails detect its death. Any thread may call this, because the data is constant after
+// the start.
 watch::Host Network::watch_host_of(const void *network, int peer) {
     const auto &self = *static_cast<const Network *>(network);
     const bool by_names = self.names_.exists();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cards that all ranks exchanged at start. Stores the part that is common to ranks of a node
-// once, and the ports for each rank.
+// The cards that all ranks exchanged at start. Equal cards are stored once, without their ports.
+// The ports are stored for each rank.
 #pragma once
 
 #include "base/distinct.hpp"
@@ -11,7 +11,7 @@ namespace sennit::transport::fabric {
 
 class Cards {
   public:
-    // False: no memory.
+    // Returns false if there is no memory.
     bool fill(const CardList &list);
     RailCard of(int rank) const {
         const Place &place = reinterpret_cast<const Place *>(places_.begin())[rank];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A subnet becomes a rail if all ranks have an interface in it. Rails have the order in which
-// libfabric lists the first rank's interfaces. Left out are:
-//   - a subnet in which another machine has the first rank's address: bridges of containers and
-//     virtual machines have the same address on every machine and reach no other machine
-//   - a rail known to be much slower than the fastest: operations of medium length use all
-//     rails in turn, so it would delay them
+// libfabric lists the first rank's interfaces. Two kinds of subnets are left out:
+//   - Another machine has the first rank's address in this subnet. Bridges of containers and of
+//     virtual machines have the same address on every machine, and reach no other machine.
+//   - The subnet is much slower than the fastest one. An unknown speed counts as 0. Operations of
+//     medium length use all rails in turn, so a slow rail would delay them.
 //
 // Interfaces whose endpoints have no IP address are matched by the name that libfabric gives their
-// network: each rank's first interface in a network is one rail, the second ones are the next, and
-// so on. If no network is common to all ranks (some providers put the card's own address into the
-// name), interfaces are matched by their order alone.
+// network: the first interface of each rank in a network is one rail, the second interface is the
+// next rail, and so on. Some providers put the card's own address into this name. So if no network
+// is common to all ranks, interfaces are matched by their order alone.
 #include "transport/fabric/choice.hpp"
 
 #include <arpa/inet.h>
@@ -69,7 +69,7 @@ void InterfaceChoice::make(const CardList &cards) {
     limit(cards);
 }
 
-// Leaves out rails with less than about half of the best speed (speeds are logarithms).
+// Leaves out rails that have less than about half of the best speed. Speeds are logarithms.
 void InterfaceChoice::leave_out_slow() {
     std::uint8_t best = 0;
     for (unsigned i = 0; i < common_count_; ++i)
@@ -80,8 +80,8 @@ void InterfaceChoice::leave_out_slow() {
     common_count_ = left;
 }
 
-// Limits the rails to the smallest number that a rank wants. The default is one if all ranks are on
-// one machine, since its rails share the processor.
+// Limits the rails to the smallest number that a user has set on a rank. By default the limit is
+// one if all ranks are on one machine, since rails of one machine share its processors.
 void InterfaceChoice::limit(const CardList &cards) {
     unsigned wanted = 0;
     std::uint64_t machine = 0;
@@ -98,8 +98,8 @@ void InterfaceChoice::limit(const CardList &cards) {
     rails_ = std::min(common_count_ != 0 ? common_count_ : in_order_, wanted);
 }
 
-// Without a common subnet there may still be routes. Then a rank uses its best interface that is
-// not local only; or all in their order, if interfaces have no addresses.
+// If no subnet is common, ranks may still reach each other by routes: each rank uses its first
+// interface that is not local only. Interfaces without addresses are used in their order.
 unsigned InterfaceChoice::of(const RailCard &card, unsigned rail) const {
     const int common = common_count_ != 0 ? interface_in(card, common_[rail]) : -1;
     if (common >= 0) return static_cast<unsigned>(common);

@@ -15,14 +15,15 @@ class InterfaceChoice {
     // Whether the rank has interfaces of the job's provider. That is the provider of the first rank
     // that has interfaces.
     bool takes_part(const RailCard &card) const;
-    // The index of the rail's interface in the card, which has at least one.
+    // The index in the card of the interface that is this rail. The card has an interface.
     unsigned of(const RailCard &card, unsigned rail) const;
-    // Whether the interface reaches no other machine, since another machine has the same address on
-    // it.
+    // Whether the interface reaches no other machine. That is assumed if another machine has the
+    // same address in the same subnet.
     bool is_local_only(const RailCard &card, unsigned interface) const;
 
   private:
-    // A subnet; or the hash of a network's name, and the number of an interface in that network.
+    // A subnet. If endpoints have no IPv4 addresses: the hash of a network's name (`address`), and
+    // the number of an interface in that network (`mask`).
     struct Subnet {
         std::uint32_t address;
         std::uint32_t mask;
@@ -36,7 +37,7 @@ class InterfaceChoice {
 
     Subnet common_[kInterfaces] = {};
     unsigned common_count_ = 0;
-    unsigned in_order_ = 1;  // rails without a common subnet
+    unsigned in_order_ = 1;  // number of rails if no subnet is common
     unsigned rails_ = 1;
     std::uint8_t provider_ = 0;
     std::uint8_t more_ = 0;

@@ -13,8 +13,8 @@ namespace {
 
 using NameOf = int(int descriptor, sockaddr *name, socklen_t *bytes);
 
-// The descriptor may be any file of the program. UDP sockets must not match: UDP ports are separate
-// from TCP ports.
+// Whether the descriptor is a TCP socket with this name. The descriptor may be any file of the
+// program. A UDP socket may have the same name, since UDP ports are separate from TCP ports.
 bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
     int protocol = 0;
     socklen_t size = sizeof protocol;
@@ -59,9 +59,9 @@ bool is_unread(int descriptor) {
            info_of(descriptor).tcpi_bytes_received <= static_cast<std::uint64_t>(unread) + 1;
 }
 
-// The kernel doubles the requested size (at most net.core.rmem_max), since its own records are in
-// the buffer too. With a buffer size set by the program, the kernel raises the window limit again
-// only when it measures a new segment length.
+// The kernel limits the requested size to net.core.rmem_max, and doubles it, since the buffer also
+// has the kernel's own records. After a program has set the size, the kernel raises the window
+// limit only when it measures a new segment length.
 void limit_window(int descriptor) {
     constexpr int kRoomBytes = 2 << 20;
     (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kRoomBytes, sizeof kRoomBytes);

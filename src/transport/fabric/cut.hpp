@@ -11,10 +11,10 @@ namespace sennit::transport::fabric {
 // Shuts down every TCP connection of this process to `peer`. The provider still owns the sockets
 // and finds them broken when it polls.
 void cut_connections(const sockaddr_in &peer);
-// The same for connections to `own`, a local address, from which the process has read nothing.
-// False: there is none.
+// Shuts down every connection to `own`, a local address, from which the process has read nothing.
+// Returns false if there is none.
 bool cut_unread(const sockaddr_in &own);
-// The bytes acknowledged by `peer` and received from it, over all connections.
+// The number of bytes that `peer` has acknowledged or sent, on all connections to it.
 std::uint64_t bytes_of_connections(const sockaddr_in &peer);
 // Limits the window of connections to `own` and to `peer` to a quarter of the receive buffer
 // (docs/design/fabric-providers.md, "Acknowledgements").

@@ -77,7 +77,7 @@ void Network::read_events() {
 void Network::note_data(unsigned rail, std::uint64_t data) {
     unawaited_ns_ = poll_ns_;
     if (traits_.event_bits == 0 || (!has_settled_ && is_of_trial(rail, data))) return;
-    // Drop it: it may be a trial's, see end_data_of_trials().
+    // Drop the data: it may be of a trial, or of a peer whose lease has ended.
     if (rails_[rail].must_close) return;
     const std::uint64_t low = low_data(data, traits_.event_bits);
     if (!events_.add({low, rail}))
@@ -93,11 +93,11 @@ void Network::deliver_events() {
     delivers_events_ = false;
 }
 
-// Closes the endpoints at which data of trials may still arrive: data of abandoned tries, or
-// truncated data. Called with the lock held, when all ranks have ended their trials. Ranks that do
-// not know of the close repeat their puts.
+// Closes the endpoints at which completion data of trials may still arrive, because it could be
+// taken for events. Called with the lock held, when all ranks have ended their trials. Puts that
+// were on the way to such an endpoint fail and are repeated.
 void Network::end_data_of_trials(int peer, const NodeTrial &found) {
-    // No trial with this peer.
+    // There was no trial with this peer.
     if (trials_ == nullptr || links_.find(peer) == nullptr) return;
     unsigned rails = 0;
     for (unsigned rail = 0; rail < rail_count_; ++rail)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A list of the completion data of peers' puts. Data is in the list after it was read from a
-// completion queue, until progress() hands it to the rank. Also the memory into which peers put
-// words at start to try a rail (trial.cpp). By these words the owner distinguishes the completion
-// data of trials from events.
+// EventList: the completion data of peers' puts, from the read of a completion queue until
+// progress() delivers it. TrialRoom: the memory into which peers put words at start to try a rail
+// (trial.cpp). By these words the owner distinguishes the completion data of trials from events.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ class EventList {
     EventList &operator=(const EventList &) = delete;
 
     bool empty() const { return count_ == 0; }
-    // False: no memory.
+    // Returns false if there is no memory.
     bool add(const Row &row);
     void remove_those_of(unsigned rail);
     void clear() { count_ = 0; }
@@ -55,7 +54,8 @@ struct TrialRoom {
 
     Place places[kTries + 1][2];
 
-    // Confirms the put that had this completion data of `bits` bits. False: there is none.
+    // Confirms the put that had this completion data of `bits` bits. Returns false if there is
+    // none.
     bool confirm(std::uint64_t data, unsigned bits);
     // Whether a put has arrived without its completion data.
     bool misses_data() const;

@@ -7,7 +7,7 @@
 
 namespace sennit::transport {
 
-// Null: no memory.
+// Returns null if there is no memory.
 Transport *make_fabric();
 
 }  // namespace sennit::transport

@@ -24,8 +24,8 @@ namespace {
 
 // After this many failures of one transfer, the transfers to its peer are posted one by one.
 constexpr int kMostTogether = 2;
-constexpr int kMostAttempts = 8;  // failures of a transfer by itself, then it ends
-// A rank that has said goodbye closes its endpoints before this time.
+constexpr int kMostAttempts = 8;  // failures of a transfer posted alone; then it ends with an error
+// A rank closes its endpoints within this time after its goodbye.
 constexpr std::int64_t kLeavingNs = 2'000'000'000;
 // The least pause between two closes of an endpoint, so that transfers can complete in between.
 constexpr std::int64_t kClosingPauseNs = 20'000'000;
@@ -50,15 +50,16 @@ void Network::ask(RailLink &link) {
     link.question_pause_ns = kFirstQuestionNs;
 }
 
-// A transfer to the peer's endpoint has failed. Gets count too: the connection may stay broken as
-// long as the endpoint exists.
+// Called when a put or get at the peer's endpoint has failed. A failed get needs a new endpoint
+// too, because the connection may stay broken as long as the endpoint exists.
 void Network::set_in_doubt(RailLink &link) {
     if (!link.in_doubt) link.awaits_answer = false;  // the question differs from the last one
     link.in_doubt = true;
     ask(link);
 }
 
-// A message was not delivered. Nothing is repeated here: tasks and questions are repeated anyway.
+// Called when a message was not delivered. Nothing is repeated here, because tasks and questions
+// are repeated anyway.
 void Network::note_failing(int peer, unsigned rail, int error) {
     RailLink &link = link_of(peer, rail);
     link.failed_by = error;
@@ -91,8 +92,8 @@ void Network::service_link(int peer, unsigned rail, std::int64_t now) {
     if (!link.needs_service) --links_to_service_;
 }
 
-// After the doubt: posts failed transfers to the endpoint that is now open, or on another rail.
-// After repeated failures they are posted one by one, which shows the one at fault.
+// Called after the doubt: posts failed transfers again, to the endpoint that is now open or on
+// another rail. After repeated failures, posts them one by one to find the wrong transfer.
 void Network::repeat(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     bool one_by_one = false;
@@ -122,10 +123,10 @@ void Network::repeat(int peer, unsigned rail) {
     }
 }
 
-// The rail by which to ask about `rail`. While it is in use: `rail` itself first; without an
-// answer, every second question goes by another rail. While it is left out: another rail until the
-// peer knows that and no transfer is in doubt; then `rail` itself, since it is used again only
-// after an answer by it.
+// The rail by which to ask about `rail`:
+//   - If `rail` is in use, the first question goes by `rail`, and every second one by another rail.
+//   - If `rail` is left out, questions go by another rail until the peer knows that and no transfer
+//     is in doubt. Then they go by `rail`, because only an answer by `rail` restores it.
 unsigned Network::rail_for_question(int peer, unsigned rail) const {
     const RailLink &link = link_of(peer, rail);
     const bool by_itself =
@@ -146,8 +147,8 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_left_out ? kIsLeftOut : 0;
     message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body()));
-    // If the provider refuses it, a connection is being made, and may break before it is used. So
-    // retry soon if there is no other rail.
+    // The provider refuses the question while it makes a connection, which may break before it is
+    // used. So retry soon if there is no other rail.
     const bool is_sent = send(message);
     if (!is_sent) give_back(message);
     if (!is_sent && rail_after(usable(peer), rail) == rail) return;
@@ -156,7 +157,7 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
 }
 
-// 12 random bits, and 4 bits that differ from those of the last 15 tags.
+// The tag has 12 random bits, and 4 bits that differ from those of the last 15 tags.
 void Network::draw_tag(unsigned rail) {
     RailState &state = rails_[rail];
     std::uint64_t drawn = 0;
@@ -164,8 +165,8 @@ void Network::draw_tag(unsigned rail) {
     state.tag = static_cast<std::uint16_t>(drawn << 4 | (state.number & 15));
 }
 
-// False: events are being delivered, or the endpoint could not be closed or opened again; the peer
-// asks again. Drops the endpoint's undelivered events: none may be delivered after the close.
+// Closes the endpoint, drops its undelivered events, and opens a new endpoint. Returns false if
+// events are being delivered now, or if libfabric fails; the peer then asks again.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
     if (delivers_events_) return false;
@@ -189,9 +190,8 @@ bool Network::reopen_passive(unsigned rail) {
 }
 
 // Handles a peer's question, which may ask to close an endpoint. Nothing is polled between the
-// close and the answer, so data sent to the endpoint either has arrived or never arrives. The peer
-// asks by another rail if this one is dead. If there is no endpoint because it could not be opened
-// again, any question makes this rank try.
+// close and the answer, so data sent to the endpoint either has arrived or never arrives. If the
+// endpoint could not be opened again before, any question makes this rank try once more.
 void Network::answer_question(const Message &question) {
     const MessageHeader &asked = question.header;
     const unsigned rail = asked.rail;
@@ -220,8 +220,8 @@ void Network::announce_endpoint(int except, unsigned rail) {
             send_endpoint(peer, rail, rail_to_use(peer, rail), nullptr);
 }
 
-// Sends the peer the open endpoint of `rail`. For the handles in its question, also sends which are
-// dead, and the keys of the others.
+// Sends the peer the open endpoint of `rail`, by the rail `by`. For each handle in the question,
+// also sends its key, or that its memory is gone.
 void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
                             bool is_new) {
     Message *answer = take_message();
@@ -287,7 +287,7 @@ void Network::handle_endpoint(const Message &answer) {
     if (link.is_left_out && arrived_by_it) restore_rail(header.from, rail);
     if ((header.status & kIsLeftOut) != 0) link.is_left_out_known = true;
     link.awaits_answer = link.is_left_out;
-    // Forget a question that another rail's provider has not accepted.
+    // The peer has answered, so refused questions on other rails do not matter.
     for (unsigned other = 0; other < rail_count_ && !link.awaits_answer; ++other)
         link_of(header.from, other).message_refusals.since_ns = 0;
     request_service(link);  // transfers to the earlier endpoint may be in flight
@@ -347,7 +347,8 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number, std::int6
     const bool was_cut = std::exchange(link.is_cut, true);
     link.fenced_ns = now;
     if (was_cut) reset_active(rail);
-    // A close leaves nothing to cut. If libfabric refuses it, the next try comes after kHangsNs.
+    // After reset_active() there is nothing to cut, unless libfabric has refused the close. Then
+    // the next try comes after kHangsNs.
     cut_older(peer, rail, number);
 }
 
@@ -374,8 +375,8 @@ void Network::end_all() {
         if (is_open(rail)) reset_active(rail);
 }
 
-// Ends all transfers of this rank on the rail; they are then in doubt. Do not poll before they are
-// marked: an answer would post transfers to the new endpoint.
+// Ends all transfers of this rank on the rail. They are then in doubt. Do not poll before they are
+// marked, because an answer would make this rank post transfers on the new endpoint.
 void Network::reset_active(unsigned rail) {
     if (!end_transfers(rail)) return;
     (void)rails_[rail].rail.make_ready(Rail::Use::transfer);
@@ -449,7 +450,7 @@ void Network::lose_departed_peers(std::int64_t now) {
     }
 }
 
-// service_link() then ends the operations to the peer.
+// Marks the peer as lost; service_link() then ends the operations to it.
 void Network::mark_lost(int peer) {
     links_[peer].is_lost = some_are_lost_ = true;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {

@@ -113,7 +113,7 @@ std::uint64_t speed_of(const fi_info &info) {
     char file[64];
     char text[32];
     const char *const name = info.domain_attr->name != nullptr ? info.domain_attr->name : "";
-    // Without the label of a further address, as in "eth0:1".
+    // Omit the label of a further address, as in "eth0:1".
     (void)std::snprintf(file, sizeof file, "/sys/class/net/%.*s/speed",
                         static_cast<int>(std::strcspn(name, ":")), name);
     if (megabits == 0 && read_system_file(file, text, sizeof text) && text[0] != '-')
@@ -196,7 +196,7 @@ bool read_setting(std::string_view word, Settings *out) {
 
 }  // namespace
 
-// Reads "provider=NAME;host=ADDRESS;interface=NAME;rails=N" and similar, in any order.
+// Reads settings in any order, such as "provider=NAME;host=ADDRESS;rails=N".
 sennit_status read_settings(const char *text, Settings *out) {
     const std::string_view refused =
         first_refused(text, ';', [&](std::string_view word) { return read_setting(word, out); });
@@ -241,8 +241,8 @@ Hindrance nearest_hindrance(const fi_info *list, const char *provider) {
     return nearest;
 }
 
-// Asks libfabric for the provider's interfaces. Returns 0, or libfabric's error if it selects
-// nothing.
+// Asks libfabric for the provider's interfaces and selects the usable ones. Returns 0, or an error
+// of libfabric if there are none.
 int Interfaces::query(const char *provider, const Settings &settings, std::uint32_t format) {
     fi_info *const hints = library_->dupinfo(nullptr);
     if (hints == nullptr) return -FI_ENOMEM;
@@ -275,7 +275,7 @@ void Interfaces::select(const char *provider, const Settings &settings) {
         }
     for (fi_info *info = found_; info != nullptr && count_ < kInterfaces; info = info->next) {
         const char *const name = info->domain_attr->name;
-        // psm3 also has a domain that picks a card.
+        // psm3 also lists a domain that picks a card by itself.
         const bool stands_for_others = name != nullptr && std::strncmp(name, "autoselect", 10) == 0;
         if (std::strcmp(info->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0 &&
             info->addr_format == first->addr_format && *hindrance_of(*info).text == '\0' &&
@@ -284,12 +284,13 @@ void Interfaces::select(const char *provider, const Settings &settings) {
     }
     if (count_ == 0 || first->addr_format == FI_SOCKADDR_IN) return;
     name_bytes_ = interfaces_[0]->src_addrlen;
-    // Gives all nodes the same order, since libfabric's may differ.
+    // Sort, because libfabric's order may differ between nodes.
     std::stable_sort(interfaces_, interfaces_ + count_,
                      [](const fi_info *a, const fi_info *b) { return bus_of(*a) < bus_of(*b); });
 }
 
-// Whether the provider can be opened. A TCP provider needs only an interface.
+// Whether a rail of the provider can be opened. Providers over TCP are not tested, because they
+// need only an interface.
 bool Interfaces::can_open() {
     if (name_bytes_ == 0 && !is_verbs(interfaces_[0]->fabric_attr->prov_name)) return true;
     Rail rail;

@@ -35,8 +35,8 @@ struct Settings {
     // by the message's room.
     unsigned eager = kEagerBytes;
     unsigned packed = kMostDataBytes;
-    unsigned copied = 0;      // if the provider needs registrations: transfers up to this many
-                              // bytes are copied instead; 0: kCopiedBytes
+    unsigned copied = 0;      // transfers of up to this many bytes are copied, if the provider
+                              // needs registrations; 0: make_copies() decides
     unsigned events = 64;     // most bits of completion data
     unsigned index = 0;       // Traits::event_index_bits
     bool needs_ipv4 = false;  // for the watch; users cannot set it
@@ -64,14 +64,14 @@ class Interfaces {
     Interfaces(const Interfaces &) = delete;
     Interfaces &operator=(const Interfaces &) = delete;
 
-    // Finds the first provider with interfaces, and reserves a port that is free on all of them.
-    // Opens a rail of a provider with its own cards, since the permission may be missing. Errors:
-    // UNSUPPORTED (no usable provider), OS.
+    // Finds the first provider with usable interfaces. If they have IPv4 addresses, reserves a port
+    // that is free on all of them. A provider with its own cards must let this process open a rail,
+    // since the permission may be missing. Errors: UNSUPPORTED (no usable provider), OS.
     sennit_status find(const Library &library, const Settings &settings);
     void close();
     // Fills the card for peers.
     void describe(RailCard *card) const;
-    // Describes an interface to users: provider, name and address.
+    // Describes an interface for users.
     void describe(unsigned interface, sennit_rail *out) const;
 
     const Library &library() const { return *library_; }

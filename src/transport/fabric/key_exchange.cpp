@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges keys that the owner's provider chooses, and bases that only the owner knows. The
-// fence's answers carry them, since they change with each endpoint. Not used if keys are computed
-// (key_of()).
+// Exchanges keys that the owner's provider chooses, and bases that only the owner knows. They
+// change with each passive endpoint, so they are in the answers that name the endpoint (fence.cpp).
+// If keys are computed instead (key_of()), these answers only report memory that is gone.
 //
 // Everything here runs with the lock held.
 #include <cstring>
@@ -82,7 +82,7 @@ std::size_t Network::row_bytes(unsigned rail) const {
     return sizeof(KeyRow) + rails_[rail].rail.raw_key_bytes();
 }
 
-// Writes the handle's row for a peer, row_bytes() long. False: there is none now.
+// Writes the handle's row for a peer, row_bytes() long. Returns false if there is no row now.
 bool Network::fill_row(unsigned rail, std::uint64_t handle, std::byte *out) {
     const std::size_t place = place_for(handle);
     KeyRow row{handle, 0, kDeadKey};
@@ -139,7 +139,7 @@ void Network::store_keys(RailLink &link, const Message &answer) {
         KeyTable::Row *const known = link.gives_keys ? add_key(link, rail, row.handle) : nullptr;
         if (known == nullptr) continue;
         const bool is_gone = row.key == kDeadKey;
-        // If it cannot be mapped now, the row stays `asked`, and this rank asks again.
+        // If the key cannot be mapped now, the row stays `asked`, and this rank asks again.
         if (!is_gone && each != sizeof row &&
             rails_[rail].rail.map_raw_key(answer.body() + at + sizeof row, row.base, &row.key) != 0)
             continue;

@@ -15,9 +15,9 @@ struct RemoteKey {
     std::uint64_t key = 0;
 };
 
-// The control block has holes where chunks of team slots are not mapped yet, and a provider that
-// chooses keys may refuse memory with holes. So it has a key for each piece: the part before the
-// chunks, each chunk, and the part after them.
+// A rank's control block has holes where chunks of team slots are not mapped yet. A provider that
+// chooses keys may refuse memory with holes. So each piece of the control block has its own key:
+// the part before the chunks, each chunk, and the part after the chunks.
 inline constexpr unsigned kControlPieces = kTeamChunks + 2;
 inline constexpr unsigned kLastPiece = kControlPieces - 1;
 
@@ -42,8 +42,9 @@ class KeyTable {
         State state;
     };
 
-    // Null: find(): no such row; add(): no memory. A slot has one row: if it is used, perhaps by an
-    // earlier handle, add() calls `replaced` with it and overwrites it.
+    // find() returns null if there is no such row, add() if there is no memory. A slot has one row.
+    // If the row is in use, perhaps by an earlier handle, add() calls `replaced` with the row
+    // before it overwrites the row.
     Row *find(std::uint64_t handle);
     template <class Visit>
     Row *add(std::uint64_t handle, const Visit &replaced) {

@@ -47,8 +47,8 @@ std::byte *Network::copy_of(const Posted *posted) const {
     return copies_ + static_cast<std::size_t>(posted - posts_) * copied_bytes_;
 }
 
-// Whether to retry a registration that failed for lack of room: other registrations end meanwhile.
-// False after kUnlentNs in which none has succeeded.
+// Returns true if a registration failed for lack of room and is to be retried: other registrations
+// end meanwhile. Returns false when none has succeeded for kUnlentNs.
 bool Network::may_retry_registration(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
     const std::int64_t now = boot_ns();
@@ -92,8 +92,9 @@ void Network::copy_out(const Posted &posted) {
         std::memcpy(operation.local, copy_of(&posted), operation.bytes);
 }
 
-// Closes the endpoint for transfers, and the registrations of private memory: before the endpoint
-// if they are bound to it, else after it, since the provider may still use them. False: not closed.
+// Closes the endpoint for transfers, and the registrations of private memory. Registrations bound
+// to the endpoint must be closed before it. Others are closed after it, since the provider may use
+// them until then. Returns false if the endpoint is still open.
 bool Network::end_transfers(unsigned rail) {
     const auto end_all = [&] {
         for (std::size_t i = 0; i < post_count_; ++i)
@@ -105,7 +106,7 @@ bool Network::end_transfers(unsigned rail) {
     return true;
 }
 
-// False: no memory, or the provider refuses to register it.
+// Makes a pool of messages. Returns false if there is no memory, or it cannot be registered.
 bool Network::make_messages() {
     auto *const pool = new (std::nothrow) MessagePool;
     if (pool == nullptr || !pool->make(body_bytes())) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char *kName = "libfabric.so.1";
 // The version of the functions determines the length of the structs. This version has all fields
-// that Sennit uses; fields that newer headers add count as 0.
+// that Sennit uses.
 constexpr const char *kInfoVersion = "FABRIC_1.3";
 
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;

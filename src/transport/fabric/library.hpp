@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads libfabric at run time: a job on one node never loads it, and a machine without it can still
-// run one node. The build needs only its headers. All other functions are inline in the headers and
-// call through libfabric's objects.
+// Loads libfabric at run time, so that a job on one node also runs on a machine without it. The
+// build needs only libfabric's headers. Functions that are not in struct Library are inline in
+// these headers.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -26,13 +26,13 @@ struct Library {
     decltype(&fi_version) version = nullptr;
 };
 
-// Reports the error of a call that returned `code`: "libfabric: WHAT: why". The program gets the
+// Reports the error of a call that returned `code`, as "libfabric: WHAT: why". The program gets the
 // code too.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_call(
     sennit_status status, const Library &library, int code, const char *format, ...);
 
-// Closes an object of libfabric, if not null. Returns 0; or an error (FI_EBUSY: still in use), and
-// the object stays open.
+// Closes an object of libfabric, if not null. Returns 0, or an error such as -FI_EBUSY (still in
+// use). After an error the object is still open.
 template <class Object>
 int close_object(Object **object) {
     const int code = *object != nullptr ? fi_close(&(*object)->fid) : 0;
@@ -40,8 +40,8 @@ int close_object(Object **object) {
     return code;
 }
 
-// The same where nothing depends on the close: an object that cannot be closed is left open and
-// logged.
+// Closes an object if nothing depends on the close. If it cannot be closed, logs that and leaves it
+// open.
 [[gnu::cold, gnu::noinline]] void log_left_open(int code, const char *what);
 template <class Object>
 void drop_object(Object **object, const char *what) {

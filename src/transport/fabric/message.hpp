@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations posted to libfabric: transfers and messages. A message's buffer is also the context of
-// its operation.
+// The records of operations that are posted to libfabric: transfers (puts and gets) and messages.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -13,16 +12,16 @@
 
 namespace sennit::transport::fabric {
 
-// Completions return the address of `context`.
+// libfabric's completion of an operation has the address of `context`.
 struct Posted {
     enum class Kind : std::uint8_t { unused, transfer, send, receive };
     fi_context2 context;
     Kind kind = Kind::unused;
     bool is_in_flight = false;    // the provider has it
     bool was_in_flight = false;   // transfer: the provider had it at some time
-    std::uint8_t failures = 0;    // transfer: failures, alone or with others
-    std::uint8_t attempts = 0;    // transfer: failures that were surely its own
-    bool is_alone = false;        // transfer: posted with no other to the peer
+    std::uint8_t failures = 0;    // transfer: all its failures
+    std::uint8_t attempts = 0;    // transfer: failures that no other one caused
+    bool is_alone = false;        // transfer: the only one to the peer on the rail
     std::uint16_t checks = 0;     // transfer: outage checks since it was posted
     std::uint32_t completed = 0;  // transfer: RailLink::completed when it was posted
     std::uint8_t rail = 0;
@@ -44,7 +43,7 @@ struct Message : Posted {
     MessagePool *pool = nullptr;
     bool is_again = false;  // a repeated task
     bool is_room = false;   // the engine uses the body for a task's payload
-    bool is_back = false;   // sent from the endpoint for receives, or received at the one for sends
+    bool is_back = false;   // sent from the incoming endpoint, or received at the outgoing one
     MessageHeader header;
 
     // The body follows the message in the pool.
@@ -59,8 +58,8 @@ inline LateAnswer late_answer(const Message &message, unsigned number) {
     return late;
 }
 
-// All messages of the rank are in pools, each followed by room for a body. Untouched pages of a
-// body use no memory.
+// All messages of the rank are in such pools. Room for its body follows each message; untouched
+// pages of this room use no memory.
 struct MessagePool {
     static constexpr std::size_t kMessages = 64;
 
@@ -72,7 +71,7 @@ struct MessagePool {
 
     static_assert(sizeof(Message) % alignof(Message) == 0);
     ~MessagePool() { free_zero_pages(memory, kMessages * stride); }
-    // False: no memory.
+    // Returns false if there is no memory.
     bool make(std::size_t body_bytes) {
         stride = sizeof(Message) + body_bytes;
         memory = static_cast<std::byte *>(zero_pages(kMessages * stride));
@@ -85,7 +84,7 @@ struct MessagePool {
     }
 };
 
-// First in, first out; owns nothing.
+// A first-in, first-out list. It does not own its entries.
 struct PostedList {
     Posted *first = nullptr;
     Posted *last = nullptr;

@@ -31,21 +31,22 @@
 
 namespace sennit::transport::fabric {
 
-// A peer names memory by a handle: the slot of the segment's record, and its live word. Handles are
-// never reused, so ranks need not exchange them. No segment has the handle of the control block.
+// A peer names memory by a handle: the slot of the segment's record, and its live word. Both ranks
+// compute the handle from the record. No segment has the handle of the control block.
 inline constexpr std::uint64_t kControlHandle = std::uint64_t{1} << 62;
 constexpr std::uint64_t handle_of(std::uint32_t slot, std::uint32_t live) {
     static_assert(kSegmentsPerTeam <= 1 << 14);
     return static_cast<std::uint64_t>(slot) << 32 | live;
 }
-// A libfabric key is a handle with the tag of the owner's passive endpoint: a transfer to an
-// earlier endpoint is refused even if the endpoint's address is reused.
+// The libfabric key of memory, unless the provider chooses keys. The tag is that of the owner's
+// passive endpoint. So a transfer to an earlier endpoint is refused, even if a later endpoint has
+// the same address.
 constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
     return handle | static_cast<std::uint64_t>(tag) << 46;
 }
 
-// The places of exposed memory: first the segments, by their slot; then the control block, whole in
-// its first place or in pieces; then the memory of trials.
+// The indices of exposed memory in exposed_. First come the segments, by their slot; then the
+// control block, as a whole in its first place or in pieces; then the memory of trials.
 inline constexpr std::size_t kControlPlace = kSegmentsPerTeam;
 inline constexpr std::size_t kTrialPlace = kControlPlace + kControlPieces;
 inline constexpr std::size_t kPlaces = kTrialPlace + 1;
@@ -69,11 +70,12 @@ inline constexpr std::int64_t kOutageCheckNs = 250'000'000;
 // If the provider accepts no message for a peer for this long, messages go from a new endpoint. The
 // time doubles with each new endpoint.
 inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
-// Limit of RailLink::patience_ns, which doubles.
+// RailLink::patience_ns is not doubled from this value on.
 inline constexpr std::int64_t kMostPatienceNs = 5'000'000'000;
 
-// Whether a peer that uses `own` of the `used` places may take one more: it may use a third as many
-// as are free. Operations to stopped peers do not end for long, and must not fill all places.
+// Whether a peer may take one more of the `places`. The peer uses `own` of them, and all peers use
+// `used`. A peer gets at most a third as many places as are free, so that operations to a stopped
+// peer, which do not end for a long time, cannot fill all of them.
 constexpr bool has_share(std::size_t own, std::size_t used, std::size_t places) {
     return 3 * own + used < places;
 }
@@ -86,31 +88,32 @@ constexpr std::uint8_t bit(unsigned rail) {
 struct RailState {
     Rail rail;
     LentMemory copies;
-    fid_mr **registrations = nullptr;                // [kPlaces], of exposed_[i]; null: none now
-    std::size_t receives = 0;                        // receives posted at the endpoint for messages
-    std::size_t receives_back = 0;                   // the same at the endpoint for sends
-    std::size_t receives_wanted = 0;                 // wanted number of each
-    std::size_t transfers = 0;                       // transfers posted, or to be repeated
-    std::uint64_t number = 1;                        // number of the passive endpoint
-    std::uint16_t tag = 0;                           // tag of its keys
-    std::int64_t outgoing_opened_ns = 0;             // last opening of the endpoint for sends
+    fid_mr **registrations = nullptr;     // [kPlaces], of exposed_[i]; null: not registered
+    std::size_t receives = 0;             // receives posted at the incoming endpoint
+    std::size_t receives_back = 0;        // receives posted at the outgoing endpoint
+    std::size_t receives_wanted = 0;      // wanted number at each of these endpoints
+    std::size_t transfers = 0;            // transfers posted, or to be repeated
+    std::uint64_t number = 1;             // number of the open passive endpoint
+    std::uint16_t tag = 0;                // tag of its keys
+    std::int64_t outgoing_opened_ns = 0;  // last opening of the endpoint for sends
     std::int64_t outgoing_pause_ns = kFirstStuckNs;  // pause before it may be opened again
-    std::int64_t closed_ns = 0;      // last close of the passive endpoint for a peer
-    Refusals registration_refusals;  // for lack of room
-    bool was_out_of_reach = false;   // some peer was unreachable at start
-    bool must_close = false;         // close_passive() was called; not closed yet
+    std::int64_t closed_ns = 0;                      // last close of the passive endpoint, or a try
+    Refusals registration_refusals;                  // for lack of room
+    bool was_out_of_reach = false;                   // the rail did not reach some peer at start
+    bool must_close = false;                         // close_passive() was called; not closed yet
 };
 
-// The rails to a node, for peers there that were not used yet.
+// The rails to a node, by the results of the trial.
 struct NodeRails {
-    std::atomic<std::uint8_t> usable{0};  // set of the rails that reach it
+    std::atomic<std::uint8_t> usable{0};  // rails that reach it; used peers have PeerRails
     std::uint8_t lossy = 0;               // rails that lost data in the trial
     std::uint8_t error = 0;               // errno of the failed trial; 0: unknown
     bool is_settled = false;              // the nodes have agreed on the rails
-    bool data_arrives = false;            // completion data arrives by each of them
+    bool data_arrives = false;            // completion data arrives by each rail that is not lossy
 };
 
-// The set of rails that reach a used peer, with the bit kOfPeer; 0: use those of its node.
+// The set of rails that reach a used peer, with the bit kOfPeer. 0: the peer was not used yet, and
+// the rails are those of its node.
 using PeerRails = std::atomic<std::uint16_t>;
 inline constexpr unsigned kOfPeer = 0x100;
 
@@ -152,7 +155,7 @@ class Network final : public Transport {
     void note_wakeup(const ThreadSleep &sleep);
 
   private:
-    // Makes the peer's rows at its first use. With the lock held.
+    // Returns the peer's link, which is made at the first use. Call it with the lock held.
     PeerLink &use(int peer) {
         PeerLink *const known = links_.find(peer);
         return known != nullptr ? *known : make_link(peer);
@@ -422,8 +425,8 @@ class Network final : public Transport {
     NodeRoom node_room_;
     bool has_settled_ = false;  // settle() was called for a peer
     Cards cards_;
-    // If endpoints have no IPv4 addresses: each rank's names of its message endpoints by rail, and
-    // the cards with the addresses of its watch; null: none.
+    // Used if the provider chooses names: the names of each rank's message endpoints, by rail; and
+    // the cards with the addresses of the watches.
     NodeTable names_;
     Cards named_cards_;
     InterfaceChoice named_choice_;
@@ -438,7 +441,7 @@ class Network final : public Transport {
     unsigned node_count_ = 0;
     std::uint8_t ended_trials_ = 0;            // rails closed by end_data_of_trials()
     std::atomic<bool> expects_events_{false};  // a peer may send events
-    bool reads_data_first_ = false;            // before tasks, progress() reads all data
+    bool reads_data_first_ = false;            // progress() reads all events before tasks
     EventList events_;                         // received events
     EventList delivered_;                      // events that progress() is handing to the sink
     bool delivers_events_ = false;             // while set, no passive endpoint is closed
@@ -458,8 +461,8 @@ class Network final : public Transport {
     // Messages with answers, whose tasks have been executed. Changed with the engine's mutex and
     // `lock_` held, so one of them is enough to read it.
     PostedList answers_;
-    PostedList late_;                  // messages completed by the close of their endpoint
-    PostedList outbox_;                // messages for which the queue was full
+    PostedList late_;                  // messages whose completions were read at a close
+    PostedList outbox_;                // messages that the provider refused
     std::size_t queued_messages_ = 0;  // entries of outbox_, except goodbyes
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
@@ -469,11 +472,11 @@ class Network final : public Transport {
     unsigned poll_number_ = 0;
     std::size_t links_to_service_ = 0;
     std::int64_t poll_ns_ = 0;          // start of the last poll, by boot_ns() like all times here
-    std::int64_t called_ns_ = 0;        // the same of a caller's last poll
+    std::int64_t called_ns_ = 0;        // start of the last poll by a caller
     std::int64_t unawaited_ns_ = 0;     // last arrival for which no peer waits
     std::int64_t retry_check_ns_ = 0;   // last check of operations to retry
     std::int64_t outage_check_ns_ = 0;  // last check for outages
-    std::uint32_t outage_check_ = 1;    // number of this check
+    std::uint32_t outage_check_ = 1;    // number of the last check
     std::uint16_t overdue_after_checks_ = 0;
     std::uint8_t mute_after_checks_ = 0;  // checks without a message that make a peer mute
     std::int64_t windows_ns_ = 0;         // no window is limited before this time
@@ -482,13 +485,13 @@ class Network final : public Transport {
     bool some_wait_ = false;        // the thread must make the engine retry
     bool some_are_lost_ = false;
     bool some_leave_ = false;
-    bool some_are_hidden_ = false;  // some entries of exposed_ have no key
+    bool some_are_hidden_ = false;  // some memory in exposed_ is not registered
     bool some_must_close_ = false;
     bool logged_full_ = false;  // the lack of descriptors was logged
 
     std::atomic<bool> has_engine_{false};
     std::atomic<bool> is_awaited_{false};  // a peer waits for this rank
-    std::atomic<std::uint64_t> polls_{0};  // number of polls by callers
+    std::atomic<std::uint64_t> polls_{0};  // number of calls of progress()
     ProgressSettings progress_;
     // The thread's data about this rank, after its last poll.
     struct ThreadState {
@@ -500,7 +503,7 @@ class Network final : public Transport {
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll
         std::int64_t timed_pause_ns = 0;   // doubles while nothing arrives
         std::int64_t gather_ns = 0;   // limit for gathered arrivals; doubles while callers poll
-        std::int64_t awaited_ns = 0;  // last time that is_awaited_ was set
+        std::int64_t awaited_ns = 0;  // when the thread last found is_awaited_ set
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
         unsigned false_wakeups = 0;  // number of consecutive false wake-ups by descriptors

@@ -48,7 +48,7 @@ void NodeRoom::publish(Rank &rank, Tables tables) {
     const std::uint64_t bytes = room_of(tables);
     std::uint64_t offset = 0;
     std::byte *begin = nullptr;
-    // Without room each rank uses its own.
+    // If there is no room, each rank keeps its own tables.
     if (memory::range_create(rank, bytes, &offset, &begin) != SENNIT_OK) return;
     std::byte *place = begin;
     for (const NodeTable *table : tables) {

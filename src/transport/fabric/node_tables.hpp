@@ -12,10 +12,10 @@
 
 namespace sennit::transport::fabric {
 
-// Filled before anybody reads it; use() needs the lock that readers hold.
+// A table is filled before anybody reads it. After that, use() needs the lock that readers hold.
 class NodeTable {
   public:
-    // Zeroed. False: no memory.
+    // Makes a zeroed table. Returns false if there is no memory.
     bool make(std::size_t bytes) {
         own_ = Array<std::byte>(bytes);
         place_ = own_;
@@ -26,7 +26,7 @@ class NodeTable {
     std::size_t bytes() const { return bytes_; }
     std::byte *to_fill() const { return own_; }
     const std::byte *begin() const { return place_; }
-    // Uses the equal bytes at `place`, which must outlive this table's use.
+    // From now on uses the equal bytes at `place`, which must exist as long as this table.
     void use(const std::byte *place) {
         place_ = place;
         own_ = Array<std::byte>();
@@ -38,7 +38,7 @@ class NodeTable {
     std::size_t bytes_ = 0;
 };
 
-// The mapped range of the shared tables. Outlives the tables.
+// The mapped range of the shared tables. It must exist as long as the tables.
 class NodeRoom {
   public:
     using Tables = std::initializer_list<NodeTable *>;
@@ -48,10 +48,11 @@ class NodeRoom {
     NodeRoom(const NodeRoom &) = delete;
     NodeRoom &operator=(const NodeRoom &) = delete;
 
-    // Called by the lowest rank of a node, before the others call map_published(). Does nothing if
-    // it is alone there.
+    // On the lowest rank of a node: publishes the tables, unless the rank is alone on the node. On
+    // other ranks: does nothing.
     void publish(Rank &rank, Tables tables);
-    // Called by the others. Does nothing without published tables, or if the rank cannot map them.
+    // On the other ranks, after publish() on all: uses the published tables, if there are some and
+    // the rank can map them.
     void map_published(const Rank &rank, Tables tables);
 
   private:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds failures that no provider reports. docs/design/fabric.md has the protocol ("Overdue",
 // "Rails").
-//   - Transfers that do not complete although the peer answers: ended as if their connection had
-//     broken. If that does not help, the rail carries no data, and they fail.
-//   - Rails that carry nothing while others do: found by silence, left out, fenced by another rail,
-//     and used again when they work. A provider may take minutes to report a cut cable.
-//   - Peers that send nothing by any rail: the watch decides. This rank waits for a stopped peer.
+//   - Transfers do not complete although the peer answers. They are ended like those of a broken
+//     connection. If that does not help, the rail counts as carrying no data, and they fail.
+//   - A rail carries nothing while others do. It is found by its silence, since a provider may take
+//     minutes to report a cut cable. It is left out, fenced by another rail, and used again later.
+//   - A peer sends nothing by any rail. The watch, which asks the peer's node, decides whether the
+//     peer is lost. This rank waits for a peer that is only stopped.
 //
 // Everything here runs with the lock held.
 #include <algorithm>
@@ -22,23 +23,26 @@ namespace {
 constexpr std::uint8_t kSilentChecks = 4;  // after this many checks the peer is asked
 constexpr std::uint8_t kDeadChecks = 6;
 constexpr std::uint8_t kMostChecks = 100;
-constexpr std::uint16_t kIdleChecks = 2;  // asks the peer; later checks count only if it answers
+// After this many checks the peer is asked; later checks count only if the peer answers.
+constexpr std::uint16_t kIdleChecks = 2;
 // After transfers were overdue this many times in a row, the rail carries no data.
 constexpr std::uint8_t kMostOverdue = 2;
 // Transfers to a peer complete roughly in the order in which they were posted. If this many later
 // ones have completed, the completion of an earlier one is lost.
 constexpr std::uint32_t kPassedOver = 128;
-// After this many checks without a message from a peer that was asked, the watch finds the reason.
-// After mute_after_checks_ checks this rank asks by a new endpoint, and again every kReopenChecks.
+// After this many checks without a message from a peer that was asked, the watch looks for the
+// reason. After mute_after_checks_ checks this rank asks by a new endpoint, and again by another
+// one every kReopenChecks checks.
 constexpr std::uint8_t kMuteChecks = 2;
 constexpr std::uint32_t kReopenChecks = 8;
-// A rail that was left out is not used before this time. The time doubles if the rail fails again
-// soon (kSoonNs).
+// A rail that was left out is not used for this time. The time doubles, up to kLastLeftOutNs, if
+// the rail fails again within kSoonNs.
 constexpr std::int64_t kFirstLeftOutNs = 250'000'000;
 constexpr std::int64_t kLastLeftOutNs = 16'000'000'000;
 constexpr std::int64_t kSoonNs = 60'000'000'000;
-// TCP waits long before it resends data lost by a dead rail, so questions go from a new endpoint;
-// rarely if that disturbs messages to other peers.
+// TCP waits long before it resends data that a dead rail has lost. So questions about a rail that
+// was left out go from new endpoints, at this interval. The longer interval is for rails that still
+// carry messages to other peers, which a new endpoint disturbs.
 constexpr std::int64_t kReconnectNs = 1'000'000'000;
 constexpr std::int64_t kSeldomReconnectNs = 30'000'000'000;
 
@@ -83,7 +87,7 @@ void Network::check_outages() {
         for (unsigned rail = 0; rail < rail_count_ && links_to_service_ != 0; ++rail) {
             RailLink &link = link_of(peer, rail);
             if (std::exchange(link.has_waiting_transfer, false)) note_waiting(peer, rail, true);
-            // A rail that was left out brings no answer.
+            // A rail that was left out is not expected to bring an answer.
             if (link.awaits_answer && (!link.is_left_out || link.in_doubt)) note_asked(peer, rail);
         }
     for (const OpenTask &open : tasks_) {
@@ -103,8 +107,8 @@ bool Network::is_passed_over(Posted *posted) const {
            link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
 }
 
-// Asks the detector: the job's launcher may have ended, or a goodbye may be lost. True: the peer
-// has died; operations to it end now. If it has left, they end soon.
+// Asks the detector, because the job's launcher may have ended, or a goodbye may be lost. Returns
+// true if the peer has died; then operations to it end now. If it has left, they end soon.
 bool Network::has_died(int peer) {
     PeerLink &link = links_[peer];
     const Gone how = peer_gone(*rank_, peer);
@@ -147,7 +151,7 @@ void Network::note_silent(int peer, unsigned rail) {
     link.silent_checks = kSilentChecks;  // the peer is only slow
 }
 
-// Whether bytes have moved on the connection since the last count.
+// Whether bytes have moved on the connection since `*count`, which is updated.
 bool Network::has_moved(const RailLink &link, unsigned rail, std::uint64_t *count) const {
     const std::uint64_t moved = rails_[rail].rail.bytes_moved(link.passive);
     return std::exchange(*count, moved) != moved;
@@ -233,8 +237,8 @@ void Network::note_mute(int peer, unsigned rail) {
         const bool is_turn = is_just_long || there.polled_checks % kReopenChecks == 1;
         if (there.is_reached && is_long && is_turn) reopen_all_outgoing(peer);
     }
-    // A peer that was never reached has no operations in progress. Waits for it end without the
-    // lease, which is for its whole node: see check_reachability().
+    // A peer that was never reached is not reported as mute: a report ends the lease of its whole
+    // node. check_reachability() ends the operations that wait for this peer.
     const bool is_mute = there.is_reached && is_long && polls_without_messages(there);
     watch::watch_note_hearing(*rank_, peer,
                               is_mute ? watch::Hearing::mute : watch::Hearing::missing);
@@ -254,7 +258,7 @@ void Network::reopen_all_outgoing(int peer) {
     }
 }
 
-// Puts transfers on the rail in doubt, and hides it from the engine.
+// Stops using a rail to the peer, unless there is no other one. Transfers on it are then in doubt.
 void Network::leave_out(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     const auto others = static_cast<std::uint8_t>(usable(peer) & ~bit(rail));
@@ -274,7 +278,7 @@ void Network::leave_out(int peer, unsigned rail) {
         ask(link);
 }
 
-// The peer has answered by the rail: uses it again.
+// Called when the peer has answered by the rail: uses the rail again, if its pause is over.
 void Network::restore_rail(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if (boot_ns() < link.left_out_until_ns) return;
@@ -291,7 +295,7 @@ bool Network::is_left_out_for_all(unsigned rail) const {
     return true;
 }
 
-// Makes the next question about a rail that was left out use a new connection, if it is time.
+// From time to time, lets the next question about a rail that was left out use a new connection.
 void Network::reconnect_left_out(int peer, unsigned rail, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
     RailState &state = rails_[rail];
@@ -304,8 +308,8 @@ void Network::reconnect_left_out(int peer, unsigned rail, std::int64_t now) {
     link.next_question_ns = now;
 }
 
-// Moves a transfer that is fenced on its rail to another rail, before new ones there. False: no
-// other rail accepts transfers now.
+// Moves a transfer that is fenced on its rail to another rail. Returns false if no other rail
+// accepts transfers now.
 bool Network::move_to_another(Posted *posted) {
     const std::uint8_t set = usable(posted->peer);
     for (unsigned rail = 0; rail < rail_count_; ++rail) {

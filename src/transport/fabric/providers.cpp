@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Describes libfabric's providers on this machine to users: the provider that ranks use, and why
-// the others are not used. Determined once per process.
+// Describes libfabric's providers on this machine for users: the provider that ranks use, and why
+// the others are not used. The list is made once per process.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -37,9 +37,9 @@ void note_version(const Library &library, const fi_info &info, sennit_provider *
                         FI_MINOR(whole) % 1000, carries ? FI_MINOR(own) / 10 % 1000 : 0);
 }
 
-// Sets the numbers of bits of completion data, and the support level. At the target of a put: the
-// maximum of the provider's entries in libfabric's list. At the caller: the size of a pointer, the
-// context of the call. At the target of a get: none.
+// Sets the numbers of bits of completion data, and the support level that follows from them. The
+// caller of a put or get has the bits of a pointer, the context of the call. The target of a put
+// has the most bits of any entry of the provider in libfabric's list; the target of a get has none.
 void note_bits(const fi_info &info, sennit_provider *out) {
     if ((info.caps & FI_RMA) == 0 || info.ep_attr->type != FI_EP_RDM) return;
     constexpr int kContextBits = 8 * sizeof(void *);
@@ -50,8 +50,9 @@ void note_bits(const fi_info &info, sennit_provider *out) {
     out->level = support_level(static_cast<unsigned>(out->put_remote_bits));
 }
 
-// Finds the names of the provider that Sennit would use and of its interfaces. `wanted` is the
-// provider allowed; empty: all are. False: none is usable, and the thread's error has the reason.
+// Finds the name of the provider that Sennit would use, and the names of its interfaces. `wanted`
+// is the only provider that is allowed; if it is empty, those of kProviders are. Returns false if
+// none is usable; the thread's error then has the reason.
 bool is_found(const Library &library, const char *wanted, char (&name)[64], char (&cards)[96]) {
     Settings settings;
     (void)std::snprintf(settings.provider, sizeof settings.provider, "%s", wanted);
@@ -108,8 +109,8 @@ void explain_all(const Library &library, const fi_info *all) {
     }
 }
 
-// Adds the providers of kProviders that libfabric does not list: it lists only those with a card
-// here.
+// Adds the providers of kProviders that libfabric does not list because they have no card here, or
+// because it is built without them.
 void add_missing() {
     for (const char *name : kProviders) {
         if (providers.count == kMost || find(name) != nullptr) continue;

@@ -13,14 +13,15 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// While transfers are in progress, each message queue is read in one of this many polls; all queues
-// are read in one of kAllEvery.
+// While transfers are in progress, one of this many polls reads a given queue of messages. One of
+// kAllEvery polls reads all queues.
 constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
-// After completion data has arrived, this many polls read its queue too.
+// After completion data has arrived, polls also read its queue, until this many reads found
+// nothing.
 constexpr unsigned kDataReads = 1u << 16;
 constexpr std::size_t kMostDepth = 2048;
-// A provider allocates room for this many addresses at a time, and writes to all of it.
+// The most addresses that a provider is asked to make room for: it writes to all of the room.
 constexpr std::size_t kNames = 256;
 
 sennit_status failed(const Library &library, int code, const char *what) {
@@ -64,9 +65,9 @@ int Rail::open_queue(fi_wait_obj wait, Endpoint *out) {
     return code;
 }
 
-// With `net` and `tcp` the descriptor of each queue reports arrivals for the whole domain, and
-// stays readable after a completion. So with them only bell_, a queue without an endpoint, has a
-// descriptor.
+// With `net` and `tcp`, the descriptor of each queue reports arrivals for the whole domain, and
+// stays readable after a completion. So only bell_, a queue without an endpoint, has a descriptor
+// there.
 sennit_status Rail::open_endpoint(Endpoint *out) {
     int code = -FI_ENOSYS;
     if (!one_read_drives_all_) code = open_queue(FI_WAIT_FD, out);
@@ -231,8 +232,8 @@ void Rail::remove(fi_addr_t *address) {
     *address = FI_ADDR_UNSPEC;
 }
 
-// Cuts the connection, because `net`, `tcp` and `tcp;ofi_rxm` of 1.17 must not close an endpoint
-// while an answer to a get arrives: they end the get twice and free its record twice.
+// Cuts the connection instead of closing the endpoint. If an endpoint is closed while the answer to
+// a get arrives, `net`, `tcp` and `tcp;ofi_rxm` of libfabric 1.17 free the get's record twice.
 void Rail::cut(fi_addr_t peer) {
     if (!has_addresses()) return;
     sockaddr_in name{};
@@ -254,7 +255,7 @@ void Rail::limit_windows(fi_addr_t peer) const {
     fabric::limit_windows(own, there);
 }
 
-// Finds only names that are socket addresses.
+// Returns false if there is no such address, or its name is not an IPv4 address.
 bool Rail::find_name(fi_addr_t peer, sockaddr_in *name) const {
     std::size_t bytes = sizeof *name;
     return peer != FI_ADDR_UNSPEC && fi_av_lookup(addresses_, peer, name, &bytes) == 0 &&
@@ -344,7 +345,7 @@ void Rail::post_data_receives() {
     }
 }
 
-// Only receives of data complete here; one may complete twice.
+// In this queue only receives of data complete. A receive may complete twice.
 std::size_t Rail::read_passive(RailCompletion completions[], std::size_t most, bool *is_empty) {
     const std::size_t count = read_queue(passive_, completions, most);
     if (is_empty != nullptr) *is_empty = count == 0;
@@ -365,8 +366,8 @@ std::size_t Rail::read_passive(RailCompletion completions[], std::size_t most, b
     return left;
 }
 
-// Reading an empty queue drives the provider and costs a system call. If one read drives all
-// endpoints, a poll reads only the queue that is most likely to have completions.
+// Reading an empty queue drives the provider and costs a system call. So if one read drives all
+// endpoints, a poll reads only one of these queues, besides the queue of completion data.
 const Rail::Endpoint &Rail::next_read() {
     const unsigned turn = reads_++ % kTurns;
     if (turn == 1 && sends_in_flight_ != 0 && !is_two_way()) return outgoing_;
@@ -379,9 +380,9 @@ std::size_t Rail::poll(RailCompletion completions[], std::size_t most) {
     return count + read_queue(next_read(), completions + count, most - count);
 }
 
-// If one read drives all, a queue without an awaited completion is empty and is not read.
-// Completion data may arrive at any time, so its queue is always read. If the last read drives a
-// completion into another queue, the next poll reads it.
+// If one read drives all, a queue in which no completion is expected is rarely read. Completion
+// data and messages may arrive at any time, so their queues are always read. The last read may
+// drive a completion into another queue; the next poll reads it.
 std::size_t Rail::poll_all(RailCompletion completions[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
     std::size_t count = read_passive(completions, most);

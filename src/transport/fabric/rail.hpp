@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One network card: its libfabric objects, four endpoints, and the memory exposed to peers through
-// it. Owned by the transport, which holds its lock around every call.
+// One network card: its libfabric objects, with four endpoints, and registrations of memory. The
+// transport owns a rail, and holds its lock around each call while the rail is in use.
 //
 // Only closing an endpoint ends the operations to or from it. So operations that may have to be
 // ended alone have their own endpoint (docs/design/fabric.md):
@@ -54,8 +54,8 @@ class Rail {
     Rail(const Rail &) = delete;
     Rail &operator=(const Rail &) = delete;
 
-    // Opens the interface with this number in the card. `peers` is the number of peers that will be
-    // inserted. Errors: FABRIC.
+    // Opens the interface with this number in the card. `peers` is the expected number of inserted
+    // peers. Errors: FABRIC, NOMEM.
     sennit_status open(const Interfaces &interfaces, unsigned interface, std::size_t peers);
     void close();
     // Whether each connection uses a file descriptor of this process.
@@ -63,8 +63,7 @@ class Rail {
     // Whether an operation of this rank is in progress, so a completion is awaited.
     bool is_busy() const { return transfers_in_flight_ != 0 || sends_in_flight_ != 0; }
 
-    // The most operations in progress on each endpoint; the most receives; the most bytes of a put
-    // or get.
+    // Limits for each endpoint: operations in progress, posted receives, bytes of a put or get.
     std::size_t depth() const;
     std::size_t receives() const;
     std::size_t most_bytes() const;
@@ -75,8 +74,8 @@ class Rail {
     // The bits of completion data that the provider claims for puts: 0, 8, 16, 32 or 64. A trial
     // must show whether they arrive.
     unsigned data_bits() const;
-    // Sets whether completion data is expected. If not, its queue is read rarely, until some
-    // arrives.
+    // Sets whether completion data is expected. If not, its queue is read rarely until data has
+    // arrived.
     void expect_data(bool expects) {
         expects_data_ = expects;
         data_reads_ = 0;
@@ -95,9 +94,9 @@ class Rail {
     // Removes an address from the table; no operation to it may be in progress.
     void remove(fi_addr_t *address);
 
-    // Closes the passive endpoint and opens a new one with another name. After OK nothing sent to
-    // the old one can reach this rank's memory. Errors: FABRIC: it could not be closed and is still
-    // open, or there is none until a later call.
+    // Closes the passive endpoint and opens a new one, possibly with the same name. After OK
+    // nothing sent to the old one can reach this rank's memory. Errors: FABRIC: the old one is
+    // still open, or there is no passive endpoint until a later call.
     sennit_status reopen_passive();
     bool has_passive() const { return passive_.endpoint != nullptr; }
     // Whether messages to a peer may go back on the connection that the peer made, from this rank's
@@ -107,27 +106,27 @@ class Rail {
     }
     // The port of the outgoing endpoint; 0: none, or is_two_way() is false.
     std::uint16_t port_to_send_from() const { return outgoing_port_; }
-    // Closes the endpoint for transfers or for messages. After true no put reads a private buffer,
-    // no get writes to one, and operations whose completion was not read never complete. But if
-    // is_two_way(), poll_messages() may return completions of messages. A peer may still receive
-    // what was sent. False: the endpoint is still open.
+    // Closes the endpoint for transfers or for messages. Returns false if it is still open. After
+    // true the endpoint's puts and gets no longer access this rank's buffers, and no further
+    // completion is read; exception: if is_two_way(), poll_messages() may return some. A peer may
+    // still receive data that was sent before.
     enum class Use : std::uint8_t { receive, send, transfer };
     bool close(Use use) { return close_endpoint(&endpoint_for(use)) == 0; }
     // Opens the endpoint if it is closed. False: that failed. Call this before memory for an
     // operation is lent, and before each put, get and send.
     bool make_ready(Use use);
 
-    // Ends this rank's operations to the address by breaking its connection, if the provider has
-    // connections: each operation then completes when polled.
+    // Breaks the TCP connections to the address, if the provider has any. The operations on them
+    // then complete when polled.
     void cut(fi_addr_t peer);
     // The bytes moved to and from the address on its connections; 0: unknown.
     std::uint64_t bytes_moved(fi_addr_t peer) const;
     // Limits the TCP windows of message connections: those to `peer`, and those to this rank.
     void limit_windows(fi_addr_t peer) const;
 
-    // registration.cpp. The provider's requirements: the owner must send keys and bases to peers;
-    // each operation must have a descriptor of its memory; a registration must end before its
-    // endpoint.
+    // registration.cpp. Requirements of the provider. gives_keys(): the owner sends keys and bases
+    // to peers. wants_descriptors(): each operation has a descriptor of its memory. binds_memory():
+    // a registration belongs to an endpoint and ends before it.
     bool gives_keys() const;
     bool wants_descriptors() const { return (mr_mode() & FI_MR_LOCAL) != 0; }
     bool binds_memory() const { return (mr_mode() & FI_MR_ENDPOINT) != 0; }
@@ -135,9 +134,10 @@ class Rail {
     // Errors: FABRIC.
     sennit_status expose(const iovec &memory, std::uint64_t key, fid_mr **out);
     RemoteKey remote_key(fid_mr *registration, const void *memory) const;
-    // For keys longer than a word: their length; 0 if keys are words. The owner sends the bytes to
-    // peers. A peer maps them to a word for its own operations, until forget_key(). These return 0,
-    // or an error of libfabric.
+    // Keys longer than 8 bytes. raw_key_bytes() is their length, or 0 if keys are shorter. The
+    // owner reads a key by raw_key() and sends it to peers. A peer maps it to a number for its own
+    // operations, until forget_key(). raw_key() and map_raw_key() return 0 or an error of
+    // libfabric.
     std::size_t raw_key_bytes() const;
     int raw_key(fid_mr *registration, std::byte *raw, std::uint64_t *base) const;
     int map_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key);
@@ -148,7 +148,7 @@ class Rail {
     // Registers memory for transfers until the caller closes it.
     int lend_once(void *memory, std::size_t bytes, fid_mr **out);
 
-    // These return 0, or -FI_EAGAIN and other errors of libfabric.
+    // put(), get(), send() and receive() return 0 or an error of libfabric, such as -FI_EAGAIN.
     struct Transfer {
         fi_addr_t peer;
         std::uint64_t key;
@@ -157,12 +157,12 @@ class Rail {
         std::size_t bytes;
         void *context;
         void *descriptor;          // of `local`, if the provider needs one
-        bool is_hint = false;      // for a put
+        bool is_hint = false;      // for a put: see Operation
         bool is_injected = false;  // for a put: the provider copies it at once
         bool has_data = false;
         std::uint64_t data = 0;
     };
-    // Completes when the data is in the target's memory; a hint when sent.
+    // A put completes when its data is in the target's memory; a hint completes when it is sent.
     ssize_t put(const Transfer &transfer);
     ssize_t get(const Transfer &transfer);
     // Sends from the outgoing endpoint, or back from the incoming one.
@@ -171,11 +171,11 @@ class Rail {
     void end_send() { sends_in_flight_ -= std::min<std::size_t>(sends_in_flight_, 1); }
     ssize_t receive(Use at, const iovec &room, void *descriptor, void *context);
 
-    // Drives the provider and reads up to `most` completions; returns their number. There may be
-    // more, even if it is less than `most`.
+    // Drives the provider, reads up to `most` completions, and returns their number. More may be
+    // left even if it returns less than `most`.
     std::size_t poll(RailCompletion completions[], std::size_t most);
 
-    // The same, from each queue that may have completions.
+    // Like poll(), but reads each queue in which a completion is expected.
     std::size_t poll_all(RailCompletion completions[], std::size_t most);
     // Reads only the queue of completion data. *is_empty: the queue was empty.
     std::size_t poll_data(RailCompletion completions[], std::size_t most, bool *is_empty) {
@@ -186,14 +186,14 @@ class Rail {
         return read_queue(incoming_, completions, most);
     }
 
-    // Prepares a sleep on descriptors, which become readable at an arrival and are closed with
-    // their endpoints. A completion that was in an unread queue before does not make them readable.
-    // Returns their number; 0: do not sleep, or the provider has none.
+    // Prepares a sleep: stores descriptors that become readable at an arrival, and returns their
+    // number. 0: the provider has none, or something has arrived. A completion that is already in a
+    // queue may not make them readable. Descriptors are closed with endpoints, and by disarm().
     static constexpr std::size_t kQueues = 4;
     std::size_t arm(int descriptors[kQueues]);
-    // Closes the queue that arm() opens for a sleep. While it is open, each arrival is also
-    // reported to it: 0.15 us more in each send to this rank between two namespaces of a host. The
-    // next arm() then takes 20 us.
+    // Closes the queue that arm() opens for a sleep. While this queue is open, the provider also
+    // reports each arrival to it, which takes 0.15 us (measured between two namespaces of a host).
+    // To open it again takes 20 us.
     void disarm();
     // Whether the descriptors are readable exactly when something has arrived.
     bool are_descriptors_exact() const { return one_read_drives_all_; }
@@ -206,8 +206,9 @@ class Rail {
     void post_data_receives();
     std::size_t read_passive(RailCompletion completions[], std::size_t most,
                              bool *is_empty = nullptr);
-    // Each endpoint has its own queue, closed with it: a leftover completion would be taken for a
-    // later operation's. If is_two_way(), outgoing_ uses the queue of incoming_.
+    // Each endpoint has its own queue, which is closed with the endpoint: a completion left in the
+    // queue could be taken for that of a later operation. Exception: if is_two_way(), outgoing_
+    // uses the queue of incoming_.
     struct Endpoint {
         fid_ep *endpoint = nullptr;
         fid_cq *completions = nullptr;
@@ -249,15 +250,15 @@ class Rail {
     fid_av *addresses_ = nullptr;
     Endpoint incoming_;
     Endpoint outgoing_;
-    std::size_t sends_in_flight_ = 0;  // sends posted and not completed
+    std::size_t sends_in_flight_ = 0;  // sends of outgoing_ that have not completed
     std::uint16_t outgoing_port_ = 0;  // if is_two_way()
     Endpoint active_;
     Endpoint passive_;
-    Endpoint bell_;                         // only a queue, to sleep on, if one read drives all
+    Endpoint bell_;                         // only a queue for sleeps, if one read drives all
     DataReceive *data_receives_ = nullptr;  // [receives()]; null: the provider needs none
     bool some_are_unposted_ = false;        // of data_receives_
     bool expects_data_ = false;
-    unsigned data_reads_ = 0;           // further polls that read data, after some has arrived
+    unsigned data_reads_ = 0;           // reads of the data queue still to do; see kDataReads
     std::size_t most_injected_ = 0;     // bytes of a put that the provider copies
     bool one_read_drives_all_ = false;  // one read drives all endpoints of the domain
     bool takes_descriptors_ = false;

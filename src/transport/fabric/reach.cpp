@@ -25,7 +25,7 @@ constexpr std::int64_t kProbeNs = 1'000'000'000;
 
 }  // namespace
 
-// Also reads earlier news of the watch. With the lock held.
+// Makes the links of a peer, and reads earlier news of the watch. Called with the lock held.
 PeerLink &Network::make_link(int peer) {
     PeerLink &link = links_.make(peer);
     const int first = peer * static_cast<int>(rail_count_);
@@ -68,8 +68,8 @@ void Network::settle(int peer, const NodeTrial &found) {
     to_node.lossy = found.lossy;
     to_node.error = found.is_tried() ? found.error : 0;
     to_node.is_settled = true;
-    // Every rail must bring data: one that did not work in the trial may work later, with untested
-    // data.
+    // Every rail must bring completion data, even one that did not work in the trial: it may work
+    // later, and nobody has tested its completion data.
     const unsigned arrives = (found.rails & ~found.dataless) | found.lossy;
     to_node.data_arrives = found.rails != 0 && (~arrives & ((1u << rail_count_) - 1)) == 0;
     if (link != nullptr) link->asked_since_ns = 0;
@@ -78,7 +78,8 @@ void Network::settle(int peer, const NodeTrial &found) {
 }
 
 Reason Network::reach(int peer) {
-    // Operations of peers on this node must progress while this rank computes, as with load/store.
+    // A peer on this node must reach this rank's memory while this rank computes, as loads and
+    // stores do. Over rails this needs the progress thread.
     if (rank_->peers[peer].same_node && (rank_->rail_share == 0 || !progress_.is_on))
         return Reason{Reason::Code::same_node};
     if (rail_count_ == 0) return missing_;
@@ -100,7 +101,7 @@ void Network::forget(int peer) {
 
 // ---- The first use of a peer. With the lock held.
 
-// Asks a peer that has not answered yet.
+// Sends a question to a peer that has not answered yet.
 Submit Network::contact(int peer, unsigned rail) {
     PeerLink &link = links_[peer];
     if (link.asked_since_ns == 0) link.asked_since_ns = boot_ns();
@@ -127,9 +128,9 @@ void Network::note_reached(int peer) {
 }
 
 // A peer that has not answered for SENNIT_PEER_TIMEOUT may be stopped, or compute without a
-// progress thread: then its kernel accepts connections, and this rank waits. The peer is
-// unreachable if no rail's port accepts a connection, or its node reports that it polls. Questions
-// continue; the first answer makes it reachable again.
+// progress thread. Then its kernel still accepts connections, and this rank waits. The peer counts
+// as unreachable if no rail's port accepts a connection, or if its node reports that the peer
+// polls. This rank goes on asking, and the first answer makes the peer reachable again.
 void Network::check_reachability(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
     if (!rails_to_node_of(peer).is_settled || link.is_reached || link.is_unreachable ||

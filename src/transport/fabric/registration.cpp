@@ -51,15 +51,15 @@ void Rail::forget_key(std::uint64_t key) {
     if (raw_key_bytes() != 0) (void)fi_mr_unmap_key(domain_, key);
 }
 
-// A key that is unused on this rail, unless keys are short. The highest bit separates it from
-// key_of().
+// Returns a new key. Short keys may be in use already. The highest bit distinguishes other keys
+// from those of key_of().
 std::uint64_t Rail::new_key() {
     ++keys_made_;
     if (has_room_for_keys()) return std::uint64_t{1} << 63 | keys_made_;
     return keys_made_ & ((std::uint64_t{1} << 8 * info_->domain_attr->mr_key_size) - 1);
 }
 
-// `key` 0: any key.
+// If `key` is 0, chooses a key.
 int Rail::register_memory(const Endpoint &endpoint, const iovec &memory, std::uint64_t access,
                           std::uint64_t key, fid_mr **out) {
     if (endpoint.endpoint == nullptr) return -FI_EOPBADSTATE;

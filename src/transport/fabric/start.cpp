@@ -22,8 +22,8 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostReceives = 32;
-// The same with long bodies. Sockets keep further messages, and few receives use few cache lines:
-// with 32 a message of 16 KiB takes 5 % longer.
+// The most receives on sockets, where bodies are long. Sockets keep further messages, and few
+// receives use few cache lines: with 32 receives a message of 16 KiB takes 5 % longer.
 constexpr std::size_t kMostLongReceives = 8;
 // How long a closing rank serves others that have not said goodbye.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
@@ -81,7 +81,7 @@ void Network::make_room_for_connections() const {
         runtime::raise_descriptor_limit(kConnections * rail_count_ * others);
 }
 
-// Also sets rail_count_.
+// Allocates the records of the rails, peers and transfers. Sets rail_count_.
 sennit_status Network::make_pools() {
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     const unsigned rails = choice_.rails();
@@ -151,7 +151,8 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     return watch::watch_open(rank, &watch_port_);
 }
 
-// Posts receives up to the wanted number. `may_wait`: not while at least half are posted.
+// Posts receives up to the wanted number. If `may_wait`, does nothing while at least half are
+// posted.
 void Network::post_receives(unsigned rail, bool may_wait) {
     RailState &state = rails_[rail];
     const bool has_way_back = state.rail.port_to_send_from() != 0;
@@ -197,7 +198,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     sennit_status status = open_rails();
     if (status == SENNIT_OK) make_room_for_connections();
     if (status == SENNIT_OK) status = expose_control();
-    // With names, ranks exchange them first and read_more() calls start().
+    // If the provider chooses names, ranks exchange them first, and read_more() calls start().
     if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start();
     return status;
 }
@@ -243,7 +244,7 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
         const sennit_status status =
             state.rail.expose({memory.memory, memory.bytes}, key_of(memory.handle, state.tag),
                               &state.registrations[place]);
-        // Without an endpoint it is registered later, by expose_again().
+        // If the rail has no passive endpoint now, expose_again() registers the memory later.
         if (status == SENNIT_OK || !state.rail.has_passive()) continue;
         withdraw_from(place);
         exposed_[place] = Exposed{};
@@ -252,8 +253,9 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     return SENNIT_OK;
 }
 
-// Exposes the control block: as a whole if keys are computed, since such providers do not check the
-// mapping; else the first and the last piece, and those of chunks when a peer asks for them.
+// Exposes the control block. If keys are computed, exposes it as a whole, since such providers do
+// not check whether the memory is mapped. If the provider chooses keys, exposes the first and the
+// last piece now, and the piece of a chunk when a peer asks for it.
 sennit_status Network::expose_control() {
     const std::uint64_t bytes = rank_->control->header.control_bytes;
     if (!rails_[0].rail.gives_keys())
@@ -271,8 +273,8 @@ sennit_status Network::expose_piece(unsigned piece) {
                              control_handle(piece)});
 }
 
-// Registers all exposed memory without a key, after a passive endpoint was opened again. A failure
-// is retried; until then transfers to the memory fail and are repeated, at most kMostAttempts
+// Registers all exposed memory that is not registered, after a passive endpoint was opened again. A
+// failure is retried. Until then transfers to the memory fail, and are repeated a limited number of
 // times.
 void Network::expose_again() {
     some_are_hidden_ = false;
@@ -299,7 +301,8 @@ void Network::withdraw_from(std::size_t place) {
         withdraw_from_rail(place, rail);
 }
 
-// A SegmentWatch: called when this rank makes and frees segments, under the rank's cold mutex.
+// expose() and withdraw() are a SegmentWatch: the rank calls them when it makes or frees a segment,
+// with its cold mutex held.
 sennit_status Network::expose(void *network, const SegmentRecord &record, std::uint32_t live) {
     auto &self = *static_cast<Network *>(network);
     if (record.bytes == 0) return SENNIT_OK;
@@ -323,8 +326,8 @@ void Network::stop_thread() {
     rank_->progress_bell.descriptor = -1;
 }
 
-// Says goodbye, once, to a peer with which messages were exchanged. True: the peer has said
-// goodbye, or none is expected. With the lock held.
+// Says goodbye, once, to a peer with which messages were exchanged. Returns true if the peer has
+// said goodbye, or none is expected. Called with the lock held.
 bool Network::send_goodbye_to(int peer) {
     PeerLink &link = links_[peer];
     if (!link.is_contacted || known_gone(*rank_, peer) == Gone::died) return true;
@@ -338,8 +341,8 @@ bool Network::send_goodbye_to(int peer) {
     return link.received_goodbye;
 }
 
-// Serves peers until they have said goodbye too: they may wait for the completion of their last
-// puts.
+// Serves peers until they have said goodbye too, because they may wait for the completion of their
+// last puts. Serves them for a limited time.
 void Network::exchange_goodbyes(const Deadline &deadline) {
     const Deadline limit = Deadline::after(kLingerNs);
     bool all = true;

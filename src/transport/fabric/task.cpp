@@ -24,7 +24,7 @@ constexpr std::int64_t kLastPauseNs = 2'000'000'000;
 // After this rank reopened its outgoing endpoint, messages do not go back on old connections for
 // this long.
 constexpr std::int64_t kNotBackNs = 2'000'000'000;
-// Limit of kFirstStuckNs, which doubles.
+// The pause kFirstStuckNs is not doubled from this value on.
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
 std::size_t length_of(const MessageHeader &header) {
@@ -39,7 +39,7 @@ bool is_waited_for(const MessageHeader &header) {
 
 }  // namespace
 
-// Null: no memory.
+// Returns null if there is no memory.
 Message *Network::take_message() {
     if (free_messages_ == nullptr && (no_more_messages_ || !make_messages())) return nullptr;
     Message *const message = free_messages_;
@@ -55,8 +55,9 @@ void Network::give_back(Message *message) {
     free_messages_ = message;
 }
 
-// Shorter payloads are copied instead, since a body uses pages of its own. Half of all messages are
-// reserved for arrivals and answers, which are needed to get rooms back.
+// Lends the body of a message to the engine, for a payload of this length. Returns null if there is
+// none, or if the payload is so short that a copy is cheaper. Half of all messages are reserved for
+// arrivals and answers, which are needed to get rooms back.
 std::byte *Network::take_room(std::size_t bytes) {
     constexpr std::size_t kLeastBytes = 4096;
     if (bytes < kLeastBytes || bytes > longest_payload_) return nullptr;
@@ -84,8 +85,8 @@ void Network::give_room_back(std::byte *room) {
     if (message->kind == Posted::Kind::unused) give_back(message);
 }
 
-// The message whose body is the payload, unless the provider still uses it; else another one. Null:
-// no memory.
+// Returns the message whose body is the payload, or another message if there is no such message or
+// the provider still uses it. Returns null if there is no memory.
 Message *Network::take_message_for(const Operation &operation) {
     if (operation.is_in_room) {
         Message *const message = message_of(static_cast<std::byte *>(operation.local));
@@ -94,16 +95,16 @@ Message *Network::take_message_for(const Operation &operation) {
     return take_message();
 }
 
-// Two ranks that send to each other use one connection, made by the lower rank: the higher rank
-// sends back on it, from its incoming to the other's outgoing endpoint. Not for fence messages,
-// which need another way; nor for goodbyes, which nobody repeats if the connection ends.
+// Two ranks that send to each other use one connection, which the lower rank makes. The higher rank
+// sends back on it, from its incoming to the other's outgoing endpoint. Fence messages must
+// not depend on this connection, and nobody repeats a goodbye if it ends. So both use another one.
 bool Network::uses_peers_connection(const Message &message, const RailLink &link) const {
     const MessageKind kind = message.header.kind;
     return link.back.is_open && kind != MessageKind::question && kind != MessageKind::endpoint &&
            kind != MessageKind::goodbye;
 }
 
-// Lets messages to the sender go back on its connection, if the message permits it.
+// Lets messages to the sender of this message go back on its connection, if the message permits it.
 void Network::open_back(RailLink &link, const Message &message) {
     const int peer = message.header.from;
     const std::uint16_t port = message.header.back_port;
@@ -124,7 +125,7 @@ void Network::open_back(RailLink &link, const Message &message) {
     link.longest = 0;
 }
 
-// 0, or an error of libfabric.
+// Returns 0, or an error of libfabric.
 ssize_t Network::post_back(Message *message, std::size_t length, RailLink *link) {
     message->header.back_port = 0;
     const ssize_t code = rails_[message->rail].rail.send(Rail::Use::receive, link->back.address,
@@ -147,7 +148,7 @@ ssize_t Network::post_message(Message *message, std::size_t length, RailLink *li
                      message->pool->sent[message->rail].descriptor(), &message->context);
 }
 
-// False: the provider has no room now.
+// Returns false if the provider has no room now; the message then still belongs to the caller.
 bool Network::send(Message *message) {
     message->kind = Posted::Kind::send;
     message->error = 0;
@@ -177,10 +178,10 @@ bool Network::send(Message *message) {
     return true;
 }
 
-// Sends a message, or stores it while the provider refuses it, so that it does not delay those to
-// other peers. For all peers together at most kMostQueuedMessages are stored; more are dropped,
-// since tasks and questions are repeated, and answers with them. Goodbyes do not count: nobody
-// repeats them, and there is one per peer.
+// Sends a message, or stores it while the provider refuses it. At most kMostQueuedMessages are
+// stored for all peers together. More are dropped, since tasks and questions are repeated, and
+// answers with them. Goodbyes are always stored, because nobody repeats them, and there is only one
+// per peer.
 void Network::send_or_queue(Message *message) {
     if (send(message)) return;
     // The provider always refuses messages to a process that has ended.
@@ -193,18 +194,18 @@ void Network::send_or_queue(Message *message) {
     outbox_.append(message);
 }
 
-// If a connection breaks while it is made, `net` of 1.17 never makes it again: each send returns
-// "again", and the peer's provider refuses new connections from the same endpoint. So this rank
-// sends from a new endpoint. Messages in progress to others must then be resent, so this is done
-// rarely, and less often while it does not help, as with a stopped peer.
+// If a connection breaks while it is made, `net` of libfabric 1.17 never makes it again: each send
+// returns "again", and the peer's provider refuses new connections from the same endpoint. So this
+// rank sends from a new endpoint. Messages in progress to other peers must then be resent. So this
+// is done rarely, and with growing pauses while it does not help.
 void Network::check_stuck_messages(std::int64_t now) {
     some_are_unsent_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (check_stuck_messages(rail, now)) some_are_unsent_ = true;
 }
 
-// True: the provider still refuses messages. Skips rails that were left out: reconnect_left_out()
-// handles them.
+// Returns true if the provider still refuses messages. Skips peers for which the rail was left out:
+// reconnect_left_out() handles them.
 bool Network::check_stuck_messages(unsigned rail, std::int64_t now) {
     RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
@@ -228,8 +229,8 @@ bool Network::check_stuck_messages(unsigned rail, std::int64_t now) {
     return true;
 }
 
-// Opens a new outgoing endpoint. Messages without a completion may have arrived or not. Tasks and
-// questions are repeated anyway, and answers with them; goodbyes are sent again here.
+// Opens a new outgoing endpoint. Messages that had not completed at the old one may be lost. Tasks
+// and questions are repeated anyway, and answers with them; goodbyes are sent again here.
 void Network::reopen_outgoing(unsigned rail) {
     RailState &state = rails_[rail];
     if (!state.rail.close(Rail::Use::send)) return;
@@ -261,15 +262,16 @@ bool Network::was_outgoing(const Message &message) {
     return (message.kind == Posted::Kind::receive) == message.is_back;
 }
 
-// Reads the completions of the closed outgoing endpoint from the shared queue: they must not be
-// there when its records are reused. The next poll processes them.
+// Empties the queue that the closed outgoing endpoint shared with the incoming one: a completion
+// left there could be taken for that of a reused record. Completed messages go to late_.
 void Network::read_leftover_completions(unsigned rail) {
     RailCompletion completion;
     while (rails_[rail].rail.poll_messages(&completion, 1) != 0) {
         const auto *const message = static_cast<const Message *>(completion.context);
         if (message == nullptr) continue;
         const bool is_receive = message->kind == Posted::Kind::receive;
-        // reopen_outgoing() handles these as not completed.
+        // Skip all operations of the outgoing endpoint but received messages: reopen_outgoing()
+        // handles them as not completed.
         if (was_outgoing(*message) && (completion.error != 0 || !is_receive)) continue;
         if (Posted *const posted = mark_completed(completion)) late_.append(posted);
     }
@@ -290,8 +292,8 @@ void Network::finish_send(Message *message) {
     give_back(message);
 }
 
-// A peer also sends a hurry if this rank's next call is only a little late. Ignore this hurry: the
-// thread cannot help, and would take the processor from the rank that the peer waits for.
+// A peer sends a hurry also if this rank's next call is only a little late. A hurry soon after a
+// call is ignored: the thread would only take the processor from the rank that the peer waits for.
 void Network::note_arrival(const MessageHeader &header) {
     constexpr std::int64_t kAwayNs = 1'500'000;  // less than the wait before a hurry
     if (!is_waited_for(header))
@@ -300,7 +302,7 @@ void Network::note_arrival(const MessageHeader &header) {
         is_awaited_.store(true, std::memory_order_relaxed);  // relaxed: a hint
 }
 
-// The polling thread handles fence messages at once: they do not need the engine.
+// The thread that polls handles fence messages at once, because they do not need the engine.
 void Network::finish_receive(Message *message) {
     RailState &state = rails_[message->rail];
     --(message->is_back ? state.receives_back : state.receives);
@@ -353,7 +355,7 @@ Submit Network::start_task(Operation *operation) {
     return Submit::accepted;
 }
 
-// For SENNIT_STATS.
+// Counts a message for SENNIT_STATS.
 void Network::count_message(const Message &message, std::size_t bytes) {
     using runtime::CountedMessage;
     const MessageHeader &header = message.header;
@@ -363,7 +365,7 @@ void Network::count_message(const Message &message, std::size_t bytes) {
     if (is_task) kind = message.is_again ? CountedMessage::task_again : CountedMessage::task;
     if (is_answer) kind = CountedMessage::answer;
     runtime::note_message(*rank_, kind, bytes);
-    // Answers that needed no message of their own.
+    // Count the answers that needed no message of their own.
     unsigned along = 0;
     for (unsigned i = 0; i < header.answers; ++i)
         along += (late_answer(message, i).id & kOfSubject) == 0 ? 1 : 0;
@@ -435,10 +437,10 @@ bool Network::is_well_formed(const Message &message) const {
     return header.body_bytes >= name && (header.body_bytes - name) % each == 0;
 }
 
-// Handles a received task or answer. `answered` has room. With the lock held: locking costs 20 ns
-// each time, which delay the next put of a caller that waits for this message. The answers of a
-// message with a task wait for finish_postponed(): they would delay a caller that waits for the
-// task and then sends. The progress thread is no such caller.
+// Handles a received task or answer. `answered` must have room. The lock is held all the time,
+// because each locking delays the next put of a caller that waits for this message by 20 ns. If a
+// message has a task and answers, the answers wait for finish_postponed(), because a caller may
+// wait for the task and then send. The progress thread handles them at once.
 void Network::handle_task_or_answer(Message *message, Answered *answered) {
     const bool is_task = message->header.kind == MessageKind::task;
     if (is_task) execute_and_answer(*message);
@@ -506,8 +508,8 @@ sennit_status Network::execute(const Message &message, std::byte *reply) const {
 
 // Executes a task, and holds or sends its answer.
 void Network::execute_and_answer(const Message &task) {
-    // Check again: this rank may have been stopped since the task arrived, until after the end of
-    // the lease.
+    // Check the leases again: this rank may have been stopped since the task arrived, and the lease
+    // of the sender may have ended meanwhile.
     if (watch::watch_has_news(*rank_, boot_ns(), &news_seen_)) read_watch_news();
     const MessageHeader &header = task.header;
     if (links_[header.from].is_refused) return;
@@ -567,7 +569,8 @@ void Network::end_task(int from, std::uint64_t id, const Answer &answer, Answere
     answered->ended[answered->count++] = {operation, status};
 }
 
-// Without the lock: the called functions may submit again. Returns the number of operations.
+// Called without the lock, because the called functions may submit again. Returns the number of
+// operations.
 int Network::complete(const Answered &answered) {
     for (std::size_t i = 0; i < answered.count; ++i)
         answered.ended[i].operation->completed(answered.ended[i].operation,

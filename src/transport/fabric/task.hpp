@@ -24,8 +24,8 @@ struct HeldAnswers {
     std::uint32_t subjects[kMostLateAnswers];  // 0: none
 };
 
-// The subjects of a peer's latest tasks, each with the last reply that the peer received for it.
-// Messages to the peer carry updates if they have room.
+// The subjects (answers.cpp) of a peer's latest tasks, each with the last reply that was sent to
+// the peer for it. Messages to the peer carry updates if they have room.
 class KnownSubjects {
   public:
     struct Known {
@@ -59,7 +59,7 @@ struct Answer {
     std::size_t bytes;
 };
 
-// The operations ended by answers.
+// Operations that answers have ended.
 struct Answered {
     struct Ended {
         Operation *operation;

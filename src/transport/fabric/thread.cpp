@@ -25,14 +25,14 @@ namespace {
 
 constexpr std::int64_t kLongestNs = 100'000'000;
 constexpr std::int64_t kBusyNs = 1'000'000;  // polls often for this long after an arrival
-constexpr std::int64_t kLeastPollsNs =
-    50'000;  // polls of a caller at least this often do the thread's work
-constexpr std::int64_t kIntervalsPerTimed = 20;       // intervals between polls without descriptors
-constexpr std::int64_t kMostIntervalsPerTimed = 160;  // the same while callers keep polling
+// If callers poll at least this often, the thread does not poll.
+constexpr std::int64_t kLeastPollsNs = 50'000;
+constexpr std::int64_t kIntervalsPerTimed = 20;       // intervals in a sleep without descriptors
+constexpr std::int64_t kMostIntervalsPerTimed = 160;  // limit of this while callers keep polling
 // How long arrivals may gather after a poll. The limit doubles while the rank keeps calling.
 constexpr std::int64_t kGatherNs = 5'000'000;
 constexpr std::int64_t kMostGatherNs = 20'000'000;
-constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long an arrival counts for gather_until_ns()
+constexpr std::int64_t kAwaitedNs = 50'000'000;  // see gather_until_ns()
 constexpr std::int64_t kFirstTimed = 4;  // intervals of a sleep that may miss arrivals; doubles
 constexpr int kMostPasses = 4;           // passes of a poll
 // Limit of a sleep on descriptors. They may miss a completion that the last read of a poll has
@@ -49,7 +49,7 @@ struct Thread {
     Network *first = nullptr;
     pthread_t thread{};
     bool has_thread = false;  // must be joined; under `life`
-    bool runs = false;        // also false if no rank wants it
+    bool runs = false;        // false: the thread was not started, or has ended
     bool stop = false;
     std::atomic<int> bell{-1};        // eventfd; stays open
     std::atomic<pthread_t> itself{};  // while it runs; only for comparisons
@@ -61,7 +61,7 @@ void clear_bell(int bell) {
     (void)!read(bell, &rings, sizeof rings);
 }
 
-// False: the thread must end.
+// Serves all ranks, and prepares the next sleep. Returns false if the thread must end.
 bool serve_all(ThreadSleep *sleep, int bell) {
     const MutexLock guard(shared.list);
     if (shared.stop) return false;
@@ -90,7 +90,7 @@ void *run(void *) {
     }
 }
 
-// With `life` held.
+// Called with `life` held.
 void join() {
     if (shared.has_thread) (void)pthread_join(shared.thread, nullptr);
     shared.has_thread = shared.runs = false;
@@ -129,21 +129,21 @@ bool read_word(std::string_view word, ProgressSettings *out) {
     return true;
 }
 
-// True: processors are left.
+// Removes the processors of ranks from the set. Returns false if none are left.
 bool leave_to_ranks(cpu_set_t *set) {
     for (unsigned cpu = 0; cpu < kCpuWords * 64; ++cpu)
         if (runtime::is_processor_of_ranks(cpu)) CPU_CLR(cpu, set);
     return CPU_COUNT(set) != 0;
 }
 
-// The processors of the process that started this one: a launcher that binds ranks gives each a
-// part of them. No process further up is asked, since a launcher may be bound itself. False:
-// unknown, or not only the job's.
+// Finds the processors of the process that started this one: a launcher that binds ranks gives each
+// rank a part of its own processors. No process further up is asked, since a launcher may be bound
+// itself. Returns false if the processors are unknown, or may include those of other jobs.
 bool find_launchers(cpu_set_t *out) {
-    // 0: in another namespace. 1: the launcher has gone.
+    // getppid() is 0 if the launcher is in another namespace, and 1 if it has ended.
     const pid_t launcher = getppid();
     if (launcher <= 1 || sched_getaffinity(launcher, sizeof *out, out) != 0) return false;
-    // If Slurm confines jobs only by masks, its own process has all processors of the machine.
+    // If Slurm confines jobs only by masks, its own process may use all processors of the machine.
     const char *const of_job = std::getenv("SLURM_CPUS_ON_NODE");
     int most = 0;
     return of_job == nullptr || (read_number(of_job, CPU_SETSIZE, &most) && CPU_COUNT(out) <= most);
@@ -226,8 +226,8 @@ void wake_thread() {
 }
 
 bool is_progress_thread() {
-    // relaxed: only the thread finds its own number. A thread that is made after its end may have
-    // the same number, and then answers a little earlier than necessary.
+    // relaxed: only the thread itself must find its own id. A thread that is made after its end may
+    // get the same id; its answers are then only less delayed than necessary.
     return shared.itself.load(std::memory_order_relaxed) == pthread_self();
 }
 
@@ -241,7 +241,7 @@ void choose_processors(ProgressSettings *settings) {
         return;
     }
     settings->has_own_processors = true;
-    // The program's first thread may run on processors that this rank does not.
+    // Ask for the program's first thread: this thread may be bound to fewer processors.
     const bool is_known = sched_getaffinity(getpid(), sizeof processors, &processors) == 0;
     if (is_known && leave_to_ranks(&processors)) return;
     if (find_launchers(&processors) && leave_to_ranks(&processors)) return;
@@ -250,7 +250,7 @@ void choose_processors(ProgressSettings *settings) {
 }
 
 // The thread's work for one rank: polls its queues if no call does, and adds the rank's time limit
-// and descriptors to *sleep. False: the rank needs no thread any more.
+// and descriptors to *sleep. Returns false if the rank needs no thread any more.
 bool Network::serve_rank(ThreadSleep *sleep) {
     // SYNC fabric-engine: pairs with the release in progress(); the engine's hook, which processes
     // arrivals, comes before.
@@ -268,8 +268,8 @@ bool Network::serve_rank(ThreadSleep *sleep) {
         return true;
     }
     if (now < thread_state_.busy_until_ns) {
-        // The descriptor of a queue that fills all the time is ready at once for a good reason:
-        // this does not count as a false wake-up.
+        // If much arrives, the descriptor is ready at once for a good reason, so this does not
+        // count as a false wake-up.
         const unsigned false_wakeups = thread_state_.false_wakeups;
         const bool wakes = has_engine && add_descriptors(sleep, now);
         thread_state_.false_wakeups = false_wakeups;
@@ -280,8 +280,9 @@ bool Network::serve_rank(ThreadSleep *sleep) {
     return true;
 }
 
-// The last read may drive a completion into a queue that was read before, and no descriptor reports
-// it. So this polls until nothing arrives, at most kMostPasses times.
+// The last read of a poll may drive a completion into a queue that was read before, and no
+// descriptor reports this completion. So this polls until nothing arrives, at most kMostPasses
+// times.
 void Network::poll_until_empty(bool has_engine, std::int64_t now) {
     int passes = 0;
     while (passes < kMostPasses && poll_once(has_engine))
@@ -292,10 +293,10 @@ void Network::poll_until_empty(bool has_engine, std::int64_t now) {
     }
 }
 
-// The time until which arrivals may gather: gather_ns after the last poll by a call. 0: they may
-// not. They may if the process computes, this rank has nothing in progress, and the messages are of
-// peers that continue without an answer: on the same processor the thread would delay the program
-// and help nobody.
+// Returns the time until which arrivals may gather, or 0 if they may not. They may if the process
+// computes on the thread's processors, this rank has nothing in progress, and lately something has
+// arrived, but nothing for which a peer waits (kAwaitedNs). A poll by the thread would then delay
+// the program and help nobody.
 std::int64_t Network::gather_until_ns(std::int64_t now) {
     // relaxed: a hint.
     if (is_awaited_.exchange(false, std::memory_order_relaxed)) thread_state_.awaited_ns = now;
@@ -322,7 +323,8 @@ bool Network::others_compute(std::int64_t now) {
     return thread_state_.others_compute;
 }
 
-// A put into this rank's memory gives no completion, but wakes the thread.
+// A peer's put into this rank's memory gives no completion here, but wakes the thread. So a wake-up
+// counts as an arrival.
 void Network::note_wakeup(const ThreadSleep &sleep) {
     const pollfd *const mine = sleep.descriptors + thread_state_.first_descriptor;
     for (std::size_t i = 0; i < thread_state_.descriptors; ++i)
@@ -338,7 +340,7 @@ bool Network::leaves_to_caller(ThreadSleep *sleep) {
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
     const bool waits_now = ProgressBell::is_any_on(waits);
     const bool is_same_wait = waits_now && waits == thread_state_.waits;
-    // A program that calls occasionally between computations does not do the thread's work.
+    // A program that calls only occasionally between computations does not replace the thread.
     const std::int64_t now = boot_ns();
     const auto count = static_cast<std::int64_t>(polls - thread_state_.polls);
     const std::int64_t intervals =
@@ -375,7 +377,7 @@ bool Network::leaves_to_caller(ThreadSleep *sleep) {
         std::min(2 * pause_ns, progress_.interval_ns * kMostIntervalsPerTimed);
     thread_state_.busy_until_ns = 0;
     disarm_rails();
-    // If the caller polls no more, only the thread sends these.
+    // If callers stop polling, only the thread sends the held answers.
     if (holds_answers()) sleep->limit_to(progress_.interval_ns * kIntervalsPerTimed);
     if (!is_same_wait) {
         sleep->limit_to(pause_ns);
@@ -396,7 +398,7 @@ bool Network::holds_answers() {
     return held_peers_ != 0;
 }
 
-// True if something has arrived.
+// Polls once. Returns true if something has arrived or is still to be done.
 bool Network::poll_once(bool has_engine) {
     bool has_work = false;
     {
@@ -404,7 +406,7 @@ bool Network::poll_once(bool has_engine) {
         has_work = poll_rails(true) != 0 || !outbox_.empty() || !done_.empty() || some_are_lost_;
         if (!has_arrivals() && answers_.empty() && !some_wait_) return has_work;
     }
-    // Only the hooks: requests that run the program's operators are for callers.
+    // Call only the engine's hooks. Requests that run operators of the program are left to callers.
     if (has_engine) poll_hooks(*rank_);
     // relaxed: these polls were the thread's own.
     thread_state_.polls = polls_.load(std::memory_order_relaxed);
@@ -433,7 +435,7 @@ void Network::disarm_rails() {
         rails_[rail].rail.disarm();
 }
 
-// False: no descriptors, or one is ready.
+// Adds the rank's descriptors to *sleep. Returns false if there are none, or one is ready already.
 bool Network::add_descriptors(ThreadSleep *sleep, std::int64_t now) {
     if (thread_state_.false_wakeups > kMostFalseWakeups ||
         sleep->count + Rail::kQueues * rail_count_ > ThreadSleep::kDescriptors)
@@ -446,7 +448,8 @@ bool Network::add_descriptors(ThreadSleep *sleep, std::int64_t now) {
         // relaxed: callers count under the lock. No descriptor reports a completion that a caller
         // has left in a queue since the poll.
         if (polls_.load(std::memory_order_relaxed) == thread_state_.polls) count = arm_rails(mine);
-        // Nor one that the last read of the poll has driven into a queue that was read before.
+        // No descriptor reports a completion that the last read of the poll has driven into a queue
+        // that was read before. So sleep only shortly if there may be one.
         if (now < thread_state_.busy_until_ns &&
             (!are_exact || awaits_completions() || awaits_data())) {
             const bool grows = are_exact && others_compute(now);
@@ -462,8 +465,8 @@ bool Network::add_descriptors(ThreadSleep *sleep, std::int64_t now) {
             sleep->limit_to(kRetryCheckNs);
     }
     if (count == 0) return false;
-    // If a descriptor is ready already, sleep for a time instead: it may be a false report, or
-    // polls would take the processor from the program, so arrivals gather.
+    // If a descriptor is ready already, sleep for a fixed time instead. Its report may be false; or
+    // so much arrives that polls would take the processor from the program.
     if ((!are_exact || others_compute(now)) && poll(mine, count, 0) > 0) {
         if (!are_exact && ++thread_state_.false_wakeups > kMostFalseWakeups)
             log(SENNIT_LOG_INFO,
@@ -473,8 +476,8 @@ bool Network::add_descriptors(ThreadSleep *sleep, std::int64_t now) {
         return false;
     }
     thread_state_.false_wakeups = 0;
-    // A caller's wait that starts now may leave completions too, so its end wakes the thread.
-    // relaxed: the sleep is short.
+    // A caller that starts a wait now may also leave completions in a queue, so the end of its wait
+    // wakes the thread. relaxed: the sleep is short.
     rank_->progress_bell.is_wanted.store(true, std::memory_order_relaxed);
     sleep->limit_to(kArmedNs);
     thread_state_.first_descriptor = sleep->count;

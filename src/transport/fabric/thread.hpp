@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread that moves data while ranks compute. One per process: ranks as threads share it. It
-// starts with the first rank that joins and ends with the last one that leaves.
-// Network::serve_rank() is its work for a rank.
+// The progress thread, which moves data while ranks compute. Each process has at most one; ranks as
+// threads share it. It starts when the first rank joins. It ends when the last rank leaves, or when
+// no rank needs it. Network::serve_rank() is its work for a rank.
 //
-// The thread polls a rank's queues if no call does. It sleeps on their descriptors. It uses timed
-// sleeps if these may miss arrivals, or if so much arrives that it would take the processor from a
-// computing rank. While a caller polls, it sleeps on its own descriptor, written at the end of a
-// long wait and at a change of the descriptors.
+// The thread polls a rank's queues if no call does. Between polls it sleeps on the descriptors of
+// these queues. It sleeps for a fixed time instead if the descriptors may miss arrivals, or if so
+// much arrives that its polls would take the processor from a computing rank. One more descriptor,
+// the thread's bell, wakes it when a long wait of a caller ends or when descriptors have changed.
 #pragma once
 
 #include <poll.h>
@@ -27,7 +27,7 @@ struct ProgressSettings {
     int processor = -1;                 // -1: one without a rank, if any
     std::int64_t interval_ns = 50'000;  // between timed polls
     cpu_set_t processors{};             // processors of the thread; empty: those of its creator
-    bool has_own_processors = false;    // processors without ranks
+    bool has_own_processors = false;    // no rank runs on `processors`
 };
 // Errors: ARG.
 sennit_status read_progress_settings(const char *text, ProgressSettings *out);
@@ -48,9 +48,9 @@ sennit_status join_thread(Network &network);
 // On return the thread does not use the network and never will. Ignores a network that never
 // joined.
 void leave_thread(Network &network);
-// The descriptor whose write ends a sleep of the thread; -1: there has never been one.
+// The thread's bell: a write to this descriptor ends its sleep. -1: there was no thread yet.
 int thread_bell();
-// Wakes the thread, which polls every rank again: its descriptors have changed.
+// Wakes the thread, so that it polls every rank again. Called when descriptors have changed.
 void wake_thread();
 // Whether the caller is that thread.
 bool is_progress_thread();

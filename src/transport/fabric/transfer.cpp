@@ -38,7 +38,7 @@ void Network::take_off_rail(const Posted &posted) {
     --link_of(posted.peer, posted.rail).posted;
 }
 
-// Null: the rail's endpoint is full.
+// Returns null if the rail's endpoint is full.
 Posted *Network::take_posted(Operation *operation) {
     Posted *posted = free_posts_;
     const RailState &state = rails_[operation->rail];
@@ -108,14 +108,15 @@ Submit Network::refuse_event(int peer) const {
     return Submit::failed;
 }
 
-// Whether the transfer is an event that may have arrived. After a failure it is never repeated. The
-// target closes the endpoint before the doubt ends.
+// Whether the transfer is a put with an event that may have arrived. Such a put is not repeated
+// after a failure, since the event could then arrive twice.
 bool Network::is_lost_event(const Posted &posted) {
     return posted.was_in_flight && posted.operation->kind == Operation::Kind::put_event;
 }
 
-// Returns `again`. The progress thread makes the engine retry, since there may be no completion
-// that does. Checks for overdue operations then include `link`, which may have no posted transfer.
+// Returns `again`. The progress thread then makes the engine retry, since there may be no
+// completion that does. Checks for overdue operations include `link`, even if no transfer is posted
+// on it.
 Submit Network::retry_later(RailLink *link) {
     some_wait_ = true;
     if (link != nullptr) {
@@ -154,7 +155,7 @@ Submit Network::start_transfer(Posted *posted) {
     code = operation.kind == Operation::Kind::get ? rail.get(transfer) : rail.put(transfer);
     if (code != 0) end_lent(posted);
     // There is no descriptor for the connection, and nothing was sent. describe_trouble() reports
-    // it.
+    // the reason.
     if (code == -FI_EMFILE) return end_unstarted(posted, SENNIT_ERR_FABRIC);
     if (code != 0 && code != -FI_EAGAIN && transfer.is_injected) {
         rail.disable_inject();
@@ -218,7 +219,7 @@ bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
     return poll_number_ % (kSeldom * rail_count_) == kSeldom * rail;
 }
 
-// Reads the provider's completions.
+// Reads completions of a rail and handles them. Returns their number.
 std::size_t Network::handle_completions(unsigned rail, bool all) {
     Rail &own = rails_[rail].rail;
     constexpr std::size_t kBatch = 16;
@@ -244,7 +245,8 @@ void Network::handle_completion(unsigned rail, const RailCompletion &completion)
         finish(static_cast<Message *>(posted));
 }
 
-// The completed operation, marked as such; null: none, or the completion is a duplicate.
+// Marks the operation as completed and returns it. Returns null if the completion has no operation,
+// or is a duplicate.
 Posted *Network::mark_completed(const RailCompletion &completion) {
     // The context is the first member of Posted.
     auto *const posted = static_cast<Posted *>(completion.context);
@@ -355,8 +357,8 @@ int Network::progress() {
     return completed;
 }
 
-// Without the lock: the called functions may submit again. Returns the number of completed
-// operations.
+// Called without the lock, because the called functions may submit again. Returns the number of
+// completed operations.
 int Network::process_completed(Posted *posted) {
     if (posted->kind == Posted::Kind::transfer) return finish_transfer(posted);
     auto *message = static_cast<Message *>(posted);

@@ -20,16 +20,15 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The pause between polls while a trial fails, and otherwise. Yielding instead could keep other
+// The pauses between polls: while a trial fails, and otherwise. Yielding instead could keep other
 // ranks, including the peer, from the processor for seconds: docs/design/waiting.md.
 constexpr std::int64_t kTrialPauseNs = 1'000'000;
 constexpr std::int64_t kPollPauseNs = 20'000;
-// How long trials of a peer may fail: the first value at first; the second after a peer was out of
-// reach, or after another rail has reached this peer.
+// How long trials of a peer may fail. The second value counts if an earlier peer was out of reach,
+// or if another rail has reached this peer.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
 constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
-// The limit after another rail has reached this peer, for a rail that did not reach an earlier
-// peer.
+// The limit if another rail has reached this peer, and this rail did not reach an earlier peer.
 constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
 // A rail is lossy if data of completed puts is missing for this long, in this many gets.
 constexpr std::int64_t kLossyNs = 300'000'000;
@@ -70,7 +69,7 @@ struct Network::Trial {
         place = with_data ? tries++ : TrialRoom::kTries;
         set_step(Step::put);
     }
-    // Whether both puts have arrived; and their completion data.
+    // Whether both puts have arrived, and whether their completion data has arrived.
     bool has_arrived() const {
         return seen.places[place][0].put == word && seen.places[place][1].put == ~word;
     }
@@ -129,7 +128,7 @@ bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
 
 // ---- The sender of trials.
 
-// The speaker of the node whose lowest rank is `first`; -1: none of its ranks has a rail.
+// The speaker of the node whose lowest rank is `first`. -1: no rank of this node has a rail.
 int Network::speaker_of(int first) const {
     for (int r = first; r < world_size(*rank_); ++r)
         if (rank_->peers[r].first_of_node == first && why_unusable(r).code == Reason::Code::taken)
@@ -158,8 +157,8 @@ NodeTrial Network::try_node(int first) {
     return found;
 }
 
-// The peer is in this step of start-up too, and its progress thread answers. Tries all rails at the
-// same time: the first one that carries nothing costs a second, later ones less.
+// Tries all rails to the peer at the same time, to limit the time that dead rails take. The peer's
+// progress thread answers.
 void Network::try_rails(int peer) {
     if (unreached_limit_ns_ == 0) unreached_limit_ns_ = kFirstUnreachedNs;
     RailTrial trials[kMostRails];
@@ -286,7 +285,7 @@ void Network::end_trials(int peer, RailTrial trials[]) {
         "rank %d does not answer by the network and counts as out of reach, with its node", peer);
 }
 
-// Null: no memory.
+// Returns null if there is no memory.
 Network::Trial *Network::make_trial(int peer, unsigned rail) {
     auto *trial = new (std::nothrow) Trial;
     if (trial == nullptr) return nullptr;

@@ -11,8 +11,8 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The pause after setting a limit, as a multiple of the time that it took: it searches all
-// descriptors.
+// The pause after setting a limit, as a multiple of the time that this took. Setting it takes long,
+// since it searches all descriptors.
 constexpr std::int64_t kPausePerSearch = 50;
 // Shorter messages fit into one TCP segment over Ethernet, whose acknowledgement is delayed anyway.
 constexpr std::size_t kSegmentBytes = 1448;

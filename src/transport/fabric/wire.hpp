@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data that ranks exchange for the path fabric: at start the addresses of message endpoints,
-// later messages: tasks, answers, fence messages and goodbyes.
+// The formats of the data that ranks send to each other on the path `fabric`: at start each rank's
+// card with its addresses, and later messages. docs/design/fabric.md has the protocol.
 #pragma once
 
 #include <cstring>
@@ -13,23 +13,23 @@ inline constexpr std::size_t kInterfaces = 8;  // most interfaces in a rank's ca
 inline constexpr std::size_t kNameBytes = 48;  // longest name of an endpoint
 inline constexpr unsigned kMostRails = 8;      // most rails of a rank
 
-// The 64 bytes of an Address. Endpoints have one of two kinds of names: an IPv4 address and a port
-// that the rank has reserved; or a name that the provider chooses when the rail is opened. In the
-// second case ranks later exchange more: this struct again, with IPv4 addresses for the watch, then
-// a name for each of kMostRails rails.
+// A rank's card; it fills the 64 bytes of the rank's Address. The name of an endpoint is either an
+// IPv4 address and a port that the rank has reserved, or bytes that the provider chooses when the
+// rail is opened. If the provider chooses, ranks exchange more data later: this struct again, with
+// IPv4 addresses for the watch (the detector of dead hosts), then room for kMostRails names.
 struct RailCard {
     std::uint64_t machine;                 // equal for ranks of one network namespace
-    std::uint32_t addresses[kInterfaces];  // IPv4 in network order, best first; or the network's
-                                           // hash
+    std::uint32_t addresses[kInterfaces];  // IPv4 in network byte order; or a hash of the network's
+                                           // name
     std::uint8_t prefixes[kInterfaces];    // subnet bits; or the interface's number in its network
-    std::uint16_t port;                    // on each interface, in network byte order
-    std::uint16_t watch_port;              // port of its watch
+    std::uint16_t port;                    // equal on each interface, in network byte order
+    std::uint16_t watch_port;              // port of the rank's watch
     std::uint8_t interfaces;               // number of interfaces; 0: the rank has no rail
-    std::uint8_t most_rails;               // the user's limit; 0: none
+    std::uint8_t most_rails;               // the user's limit of rails; 0: no limit
     std::uint8_t speeds[kInterfaces];      // bit length of the speed in Mbit/s; 0: unknown
-    std::uint8_t provider;                 // place in kProviders, from 1; of others: 128 | 7 hash
-                                           // bits
-    std::uint8_t more;                     // words of 8 bytes exchanged later; 0: IPv4
+    std::uint8_t provider;                 // place in kProviders, from 1; for another provider:
+                                           // 128 | 7 bits of the hash of its name
+    std::uint8_t more;                     // 8-byte words exchanged later; 0: names are IPv4
 };
 static_assert(sizeof(RailCard) == kAddressBytes && offsetof(RailCard, port) == 48);
 static_assert(offsetof(RailCard, more) == kAddressBytes - 1);
@@ -57,10 +57,11 @@ struct CardList {
     }
 };
 
-// The passive endpoint of a rail, the target of puts and gets, has a number, from 1; each new one
-// has the next number. A rank in doubt about transfers to an endpoint asks the owner to close it,
-// and receives the one that is now open. Number 0 in a question only asks for the open one.
-// Question and answer may go by another rail.
+// The passive endpoint of a rail is the target of puts and gets. The first one has number 1, and
+// each new one has the next number. A rank in doubt about its transfers to an endpoint sends a
+// question with this number. The owner closes the endpoint, if it is still open, and answers with
+// the endpoint that is open then. A question with number 0 closes nothing. Question and answer may
+// go by another rail.
 enum class MessageKind : std::uint8_t {
     none = 0,
     task = 1,
@@ -68,13 +69,13 @@ enum class MessageKind : std::uint8_t {
     goodbye = 3,
     hurry = 6,     // the sender waits: send delayed answers now, and poll often
     question = 4,  // id: the number; body: handles of transfers in doubt or without a key
-    endpoint = 5   // id: the number; body: its name, then a KeyRow for each handle that is dead or
-                   // has a key other than key_of()
+    endpoint = 5   // the answer to a question, or news. id: the number; body: the endpoint's name,
+                   // then KeyRows for handles that are dead or have another key than key_of()
 };
 inline constexpr std::size_t kMostHandles = 16;  // in a question
 
-// The owner's answer about a handle. If keys are longer than a word, the bytes of the key follow;
-// all rows then have room for them.
+// The owner's answer about a handle. If the provider's keys are longer than 8 bytes, each row is
+// followed by room for the bytes of a key.
 struct KeyRow {
     std::uint64_t handle;
     std::uint64_t base;  // added to offsets
@@ -93,38 +94,40 @@ constexpr std::uint64_t cookie_for(std::uint64_t job_cookie, int rank) {
 struct MessageHeader {
     std::uint64_t job_cookie;  // cookie_for() of the receiver
     MessageKind kind;
-    std::uint8_t rail;          // fence: rail of the passive endpoint
+    std::uint8_t rail;          // question, endpoint: rail of the passive endpoint
     std::uint8_t answers;       // task, answer: number of LateAnswers after the body
     std::uint8_t after_events;  // task: the owner reads its event queues first
     std::int32_t from;          // world rank of the sender
-    std::uint64_t id;           // of a task, chosen by its sender, not 0; its answer has the same.
-                                // Answer with id 0: only delayed answers. Fence: the endpoint's
-                                // number
+    std::uint64_t id;           // task: chosen by its sender, not 0. answer: the id of its task; or
+                                // 0: the message has only delayed answers. question, endpoint: the
+                                // endpoint's number
     std::uint64_t handle;       // task: its segment. endpoint: its tag
     std::uint64_t offset;       // task: offset in the segment
-    std::uint64_t bytes;        // task: size of its memory. endpoint: 1: rows have all keys
-    std::uint32_t body_bytes;   // payload, reply, or the kind's body
+    std::uint64_t bytes;        // task: size of its memory. endpoint: 1: the owner sends its keys
+    std::uint32_t body_bytes;   // task: its payload. answer: its reply. others: see MessageKind
     std::uint16_t status;       // answer: sennit_status. question, endpoint: kIsNew, kIsLeftOut
-    std::uint16_t back_port;    // outgoing port for messages back, in network order; 0: none
+    std::uint16_t back_port;    // port of the sender's outgoing endpoint, if messages may go back
+                                // to it; network byte order; 0: none
     Task task;
 };
 // Whether delayed answers may follow the body.
 constexpr bool may_bring_answers(const MessageHeader &header) {
     return header.kind == MessageKind::task || header.kind == MessageKind::answer;
 }
-// A delayed answer: to an executed task with a reply of one word.
+// A delayed answer to a task whose reply is one word; or a change of a subject (answers.cpp).
 struct LateAnswer {
-    std::uint64_t id;     // of the task; or kOfSubject and a subject
+    std::uint64_t id;     // of the task; or kOfSubject | subject
     std::uint64_t reply;  // to the task; or the present reply to tasks with that subject
 };
 inline constexpr std::uint64_t kOfSubject = std::uint64_t{1} << 63;
 inline constexpr std::size_t kMostLateAnswers = 8;
 inline constexpr std::size_t kAnswersBytes = kMostLateAnswers * sizeof(LateAnswer);
-// The longest payload of a task on providers that receive messages into pinned memory or memory of
-// a card. On sockets it is kMostPayloadBytes.
+// The longest payload of a task on providers other than sockets: they may receive messages into
+// pinned memory. On sockets the limit is kMostPayloadBytes.
 inline constexpr std::size_t kShortPayloadBytes = kEventBytes + 8192;
 inline constexpr std::uint32_t kIsNew = 1;  // endpoint: the old one was closed for this question
-inline constexpr std::uint32_t kIsLeftOut = 2;  // question: rail is left out; the answer repeats it
+// question: its sender has left the rail out; the answer has the flag too.
+inline constexpr std::uint32_t kIsLeftOut = 2;
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
 static_assert(kNameBytes + kMostHandles * sizeof(KeyRow) <= kMostTaskBytes);
 static_assert(kNameBytes + sizeof(KeyRow) + kMostRawKeyBytes <= kMostTaskBytes);
