@@ -22,6 +22,7 @@
  * - RANGE: no such rank or index;
  * - NOT_REGISTERED: the memory, signal or queue no longer exists;
  * - NOMEM, OS: from calls that create, open, register, attach or record;
+ * - FABRIC: from calls that allocate, create or register (a rail refuses the memory);
  * - TIMEOUT: from calls that wait, after `timeout_ns` or, without it, the knob SENNIT_TIMEOUT
  *   (default: no limit);
  * - OTHER_NODE, PEER_LOST, FABRIC: from calls that reach or wait for another rank. */

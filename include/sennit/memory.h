@@ -65,8 +65,7 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
                            sennit_gptr *gptr);
 
 /* Allocate as sennit_alloc, for the calling rank alone. Any rank that gets the pointer may use it.
- * Errors: ARG (alignment), NOMEM (memory, the control group's limit, too many segments), FABRIC (a
- * rail refuses the memory). */
+ * Errors: ARG (alignment), NOMEM (memory, the control group's limit, too many segments). */
 sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags, sennit_gptr *gptr);
 
 /* Free an allocation. `gptr` is the beginning of any rank's piece. All ranks of the team free

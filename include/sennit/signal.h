@@ -168,7 +168,7 @@ typedef enum sennit_comparison {
 /* Wait until `*word COMPARISON value` holds, unsigned, for an aligned word of 8 bytes. An acquire:
  * what was ordered before the change is visible. A change does not wake the caller. After half a
  * millisecond the wait polls once in 1 to 16 ms; if a path of messages is in use, it polls all the
- * time. Errors: PEER_LOST (a rank of the job has died). */
+ * time. Errors: ARG (a word that is not aligned), PEER_LOST (a rank of the job has died). */
 sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
                                       uint64_t value, int64_t timeout_ns);
 
