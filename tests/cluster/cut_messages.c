@@ -5,8 +5,10 @@
 
    With `runs` the messages have 2 MiB, in runs of 256 bytes. With `asleep` the ranks sleep between
    tests for the end of a message, so the progress threads do the work. Ends when rank 0 finds FILE.
+   Rank 1 writes the number of messages that it has taken into FILE.taken.
    A rail may be cut during any message: a lost event stops the run, and a doubled event makes the
    wait or the flush fail. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,8 +98,12 @@ static void send_all(sennit_peer_block there, const char *file) {
     free(words);
 }
 
-static void take_all(const uint64_t *memory, sennit_signal arrived) {
+static void take_all(const uint64_t *memory, sennit_signal arrived, const char *file) {
+    char name[4096], text[32];
     uint64_t epoch = 0;
+    (void)snprintf(name, sizeof name, "%s.taken", file);
+    const int taken = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    must_be(taken >= 0, "the file of the number");
     uint64_t last_ms = now_ms();
     for (uint64_t is_last = 0; !is_last; ++epoch) {
         if (is_asleep) wait_asleep(arrived);
@@ -109,10 +115,13 @@ static void take_all(const uint64_t *memory, sennit_signal arrived) {
         for (uint64_t i = 1; i < count(); ++i)
             must_be(words[i] == word_of(epoch, i), "a word of the message");
         must(sennit_signal_reset(arrived));
+        const int length = snprintf(text, sizeof text, "%" PRIu64 "\n", epoch + 1);
+        must_be(pwrite(taken, text, (size_t)length, 0) == length, "the number");
         if (epoch == 0) printf("messages come\n");
         (void)fflush(stdout);
         last_ms = now_ms();
     }
+    (void)close(taken);
     printf("took %" PRIu64 " messages\n", epoch);
 }
 
@@ -139,7 +148,7 @@ int main(int argc, char **argv) {
         must(sennit_block_attach(&block, &there));
         send_all(there, argv[1]);
     } else {
-        take_all(sennit_ptr(memory), arrived);
+        take_all(sennit_ptr(memory), arrived, argv[1]);
     }
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     if (rank == 1) {

@@ -176,6 +176,10 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *op
                 return [(log.count(f"rail {rail} carries nothing to rank {peer} "), log.count(f"rail {rail} carries to rank {peer} again"))
                         for peer in (0, 1)]
 
+            def taken():
+                with open(f"{folder}/stop.taken", encoding="utf-8") as file:
+                    return int(file.read())
+
             def carry():
                 return [rail for rail in rails if all(outs == agains for outs, agains in told(rail))]
 
@@ -199,6 +203,9 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *op
                 cluster.must("cut", "rail", "h1", str(rail))
                 wait_for(left_out, "left out")
                 number_of[rail] = left_out()[0]
+                # Otherwise the next cut could hold up the same message, and its wait would be that of two cuts.
+                number = taken()
+                wait_for(lambda number=number: taken() > number, "the message that the cut has held up")
                 cluster.must("restore", "rail", "h1", str(rail))
             with open(f"{folder}/stop", "w", encoding="utf-8"):
                 pass
