@@ -47,11 +47,11 @@ typedef struct sennit_channel {
 /* A direction of the new channel becomes writable only when its reader frees its buffer by
  * sennit_channel_have_read, before any message. Until then can_write of the peer gives 0,
  * wait_write waits and have_written returns STATE. When can_write gives 1, everything that the
- * reader did before the call is over. Without the flag a new channel is writable at once. */
+ * reader did before its have_read is over. Without the flag a new channel is writable at once. */
 #define SENNIT_CHANNEL_NOT_READY 0x4u
 /* Up to `messages` messages of each direction may be unread, 1 (the default) to
  * SENNIT_CHANNEL_AHEAD_MOST. The program divides the buffer into as many parts, used in turn: a
- * part is the writer's when can_write says yes, and the reader's from can_read to have_read. Not
+ * part is the writer's when can_write gives 1, and the reader's from can_read to have_read. Not
  * with SENNIT_CHANNEL_MIRROR. */
 #define SENNIT_CHANNEL_AHEAD(messages) ((unsigned)(messages) << 8)
 #define SENNIT_CHANNEL_AHEAD_MOST 128
@@ -59,7 +59,7 @@ typedef struct sennit_channel {
 /* The peers of channels, and this rank's buffer for each. */
 typedef struct sennit_channel_ends {
     size_t count;
-    const int *targets; /* [count], ranks in the team; the caller's own, and one twice, are legal */
+    const int *targets;   /* [count], ranks in the team, also the caller's own; may repeat */
     void *const *buffers; /* [count], memory that this rank may write, of any kind and alignment */
     const size_t *bytes;  /* [count], 0 is legal: the channel is then a flag */
 } sennit_channel_ends;
@@ -87,15 +87,16 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
  * A peer may still write until it notices the close. If it has other pointers to the memory, free
  * the memory only when the peer has stopped writing.
  *
- * After TIMEOUT all channels are open as before and the call may be repeated. But a peer may have
- * closed, although its last message is unread. Errors: ARG (a channel named twice). */
+ * After TIMEOUT all channels are open as before and the call may be repeated. But a peer that
+ * closes during the call does not wait until this rank has read its last message. Errors: ARG (a
+ * channel named twice). */
 sennit_status sennit_channel_close(const sennit_channel channels[], size_t count,
                                    int64_t timeout_ns);
 
 /* *can is 1 if the peer is ready (SENNIT_CHANNEL_NOT_READY) and has read all that this rank wrote,
  * else 0. With SENNIT_CHANNEL_AHEAD it is enough that fewer messages than allowed are unread. Never
- * waits. Errors: STATE (the peer has closed), PEER_LOST (noticed after some milliseconds, by calls
- * that give 0). */
+ * waits. Errors: STATE (the peer has closed), PEER_LOST (repeated calls notice it after some
+ * milliseconds). */
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can);
 
 /* Hand the written data to the peer. Never waits. Errors: STATE (the limit of unread messages is

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks: mutual exclusion of the ranks of a team, first come, first served (docs/design/locks.md).
  *
- * A lock belongs to a rank: while one of its threads holds it or waits for it, the others get
- * STATE. The next holder sees what the last one did before its release: stores through pointers,
- * puts, atomic operations, also with _nbi.
+ * A rank holds a lock, not a thread: while one thread of the rank holds the lock or waits for it,
+ * acquire and try in the rank's other threads return STATE. The next holder sees all that the last
+ * one did before its release: stores through pointers, puts, atomic operations, also with _nbi.
  *
  * If the holder dies or leaves, the next rank gets the lock with status SENNIT_ERR_OWNER_DIED,
  * once. It must release the lock; protected data may be half written. A rank that dies while it
- * waits is skipped. The memory of the lock belongs to the first rank of the team. All calls return
- * PEER_LOST after that rank has left, or if it has died and its memory is reached by messages. */
+ * waits is skipped. The memory of the lock belongs to the first rank of the team. After that rank
+ * has left, the lock is lost: calls return PEER_LOST. The same holds after it has died, if its
+ * memory is reached by messages. */
 #ifndef SENNIT_LOCK_H
 #define SENNIT_LOCK_H
 
@@ -45,7 +46,7 @@ sennit_status sennit_lock_try(sennit_lock lock, int *acquired);
 
 /* Complete this rank's operations with _nbi and release the lock to the rank that has waited
  * longest. Errors: STATE (this rank does not hold it), and those of failed operations with _nbi;
- * after these the lock is released all the same. */
+ * after these, except TIMEOUT, the lock is released all the same. */
 sennit_status sennit_lock_release(sennit_lock lock);
 
 /* End a lock that nobody holds or waits for. Collective over the team. Errors: STATE (this rank

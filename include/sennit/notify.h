@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks, and put and get with notification: data and the event that reports it in one call.
  *
- * A block is a piece of a region with all that another rank needs to reach it, and with signals of
- * its owner. It is plain data: send it by any means, and attach it there. A put into the block
- * counts an event of on_recv when the data is there; a get counts one of on_send when the data has
- * been read.
+ * A block describes a piece of a region and up to two signals of its owner, on_recv and on_send. It
+ * is plain data: the owner sends it by any means, and the other rank attaches it. A put into the
+ * block counts an event of on_recv when the data is there; a get counts one of on_send when the
+ * data has been read.
  *
  *     owner                                          rank that sends
  *     sennit_block_init(region, 0, bytes,
@@ -20,14 +20,15 @@
  *
  *     sennit_put_notify(there, epoch % 2 * bytes, data, bytes)    read at epoch % 2 * bytes
  *
- * A put of epoch r + 1 is accepted only after reset r - 1, so its half has been read (not with
- * SENNIT_SIGNAL_UNCHECKED). Example: examples/notified.c.
+ * A put of epoch r + 1 is accepted only after the reset that ends epoch r - 1, so its half has been
+ * read (not with SENNIT_SIGNAL_UNCHECKED). Example: examples/notified.c.
  *
  * A sender two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY. It repeats the call, gives a notice with
  * wait_ns, or waits for credit: a signal of its own that the owner notifies after each reset.
  *
- * An owner that answers sends the answer before the reset: the other order delays it by a cache
- * miss. With SENNIT_SIGNAL_STRICT it resets first. */
+ * If the owner answers each message, it sends the answer before the reset: a reset first delays the
+ * answer by a cache miss. With SENNIT_SIGNAL_STRICT the reset comes first, because the answer lets
+ * the sender send again. */
 #ifndef SENNIT_NOTIFY_H
 #define SENNIT_NOTIFY_H
 
@@ -68,7 +69,7 @@ typedef struct sennit_peer_block {
 #define SENNIT_PEER_BLOCK_NULL ((sennit_peer_block){0u})
 #endif
 
-/* Describe `bytes` bytes at `offset` of the caller's region, which is one of sennit_register, or a
+/* Describe `bytes` bytes at `offset` of the caller's region: a result of sennit_register, or a
  * global pointer and a size. `on_recv` counts puts, `on_send` counts gets; both are the caller's
  * signals or SENNIT_SIGNAL_NULL. Calls that name no epoch start with the epochs that the signals
  * have now. Errors: ARG (another rank's region or signal), RANGE (outside the region, or the region
@@ -96,8 +97,8 @@ sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *
 /* Detach a block that no other thread is using. */
 sennit_status sennit_block_detach(sennit_peer_block attached);
 
-/* Put `bytes` bytes to `offset` of a block; when they are there, one event of its on_recv, if any,
- * is counted. Get: the same from the block, with on_send.
+/* Put `bytes` bytes to `offset` of a block, or get them from there. When the data is there, one
+ * event of the block's on_recv (put) or on_send (get) is counted, if the block has this signal.
  *
  * - Calls through one attached block count in successive epochs, beginning with the signal's epoch
  *   at sennit_block_init. A failed call uses no epoch. For n messages per epoch attach the block n
@@ -107,15 +108,15 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  *   the owner is more than one epoch behind, the put may have overwritten unread data.
  * - On return the private buffer may be reused. A put is complete at once where load and store
  *   reach the owner; on another node when the signal has counted it, or after a flush of its rank.
- * - On another node, a put that fits into one message (48 KiB, on cards 8 KiB: `eager` of
- *   SENNIT_PATHS) is sent on return. The call waits until the data of a longer put or of a get has
- *   arrived; sennit_put_notify_nb and sennit_get_notify_nb do not.
+ * - On another node, a put that fits into one message is sent on return (by default up to 48 KiB by
+ *   TCP, 8 KiB by cards: `eager` of SENNIT_PATHS). The call waits until the data of a longer put or
+ *   of a get has arrived; sennit_put_notify_nb and sennit_get_notify_nb do not wait.
  * - Threads may share an attached block if each call names its epoch.
  *
- * Errors that leave nothing moved: RANGE (it leaves the block), NOT_REGISTERED, SIGNAL_EARLY (the
- * owner is more than one epoch behind, with a strict signal one: call again), PEER_LOST (the same,
- * and the owner has died or left), those of put and get. An owner on another node can report
- * SIGNAL_EARLY only in a Sennit call or with a progress thread.
+ * Errors that leave nothing moved: RANGE (the bytes leave the block), NOT_REGISTERED, SIGNAL_EARLY
+ * (the owner is more than one epoch behind, or one epoch with a strict signal: call again),
+ * PEER_LOST (as SIGNAL_EARLY, and the owner has died or left), those of put and get. An owner on
+ * another node can report SIGNAL_EARLY only in a Sennit call or with a progress thread.
  *
  * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, NOT_REGISTERED (a signal
  * on another node). For another node a flush of the owner's rank may report these, NOT_REGISTERED
@@ -133,10 +134,10 @@ SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_b
  * change. */
 #define SENNIT_EPOCH_CURRENT (UINT64_MAX - 1)
 
-/* Signals and epoch of a call. The local signal counts in the epoch that it has then. If the owner
- * is more than one epoch behind, the call waits for up to wait_ns before it returns SIGNAL_EARLY;
- * with SENNIT_FOREVER as long as the owner lives, limited by the knob SENNIT_TIMEOUT. The wait
- * polls first after 20 us, later every millisecond. */
+/* Signals and epoch of a call. The local signal counts in its current epoch. Before the call
+ * returns SIGNAL_EARLY, it waits for the owner's reset for up to wait_ns; with SENNIT_FOREVER as
+ * long as the owner lives. The knob SENNIT_TIMEOUT limits this wait, too. The wait polls first
+ * after 20 us, later every millisecond. */
 typedef struct sennit_notice {
     sennit_signal remote; /* SENNIT_SIGNAL_NULL: the block's own */
     sennit_signal local;  /* when the private buffer may be reused; SENNIT_SIGNAL_NULL: none */
@@ -183,7 +184,7 @@ typedef struct sennit_piece_list {
 
 /* Put or get a box or a list of pieces (rma.h) with notification. One event is counted when all
  * data is there, also for an empty box or list. The place at `offset` may lie outside the block;
- * what is touched may not. `notice` may be NULL. The caller may change or free box and list after
+ * the moved bytes may not. `notice` may be NULL. The caller may change or free box and list after
  * the return. Errors: those of sennit_put_notify_with, and of a strided or indexed put or get. */
 sennit_status sennit_put_notify_strided(sennit_peer_block destination, size_t offset,
                                         const void *source, const sennit_box *box,
@@ -227,9 +228,9 @@ typedef struct sennit_notify_part {
  * a block's own signal, name the epoch in their notices. If parts overlap, the data of either may
  * remain.
  *
- * All blocks and notices are checked before anything moves. After ARG, RANGE and NOT_REGISTERED of
- * this check *done is 0; the error's text names the part. Any other error ends the batch at
- * parts[*done]; the parts before it are over. Repeat with parts + *done:
+ * All blocks and notices are checked before anything moves. If this check fails (ARG, RANGE,
+ * NOT_REGISTERED), *done is 0 and the error's text names the part. Any other error ends the batch
+ * at parts[*done]; the parts before it are over. To repeat the call from parts + *done:
  *
  * - after SIGNAL_EARLY no later part has moved;
  * - after PEER_LOST, FABRIC, TIMEOUT, NOMEM, SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on
@@ -237,8 +238,8 @@ typedef struct sennit_notify_part {
  * - after TIMEOUT flush first: data may be under way, and events of parts with status TIMEOUT may
  *   be counted or not.
  *
- * Errors: those of the single calls for parts[*done], which a flush may report as it does
- * theirs. */
+ * Errors: those of the single calls, for parts[*done]. A flush may report the errors that it may
+ * report for single calls. */
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 

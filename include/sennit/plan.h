@@ -96,8 +96,8 @@ sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_
  * Errors that leave nothing moved; the same run may be started again: STATE (not committed; the run
  * before was not waited for), ARG (a block that was detached, a local signal that was destroyed, no
  * epochs left), NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch behind), PEER_LOST
- * (the same, and the owner has died or left), SIGNAL_OVERFLOW (the epoch of the run is over at an
- * owner; a local signal has fired).
+ * (as SIGNAL_EARLY, and the owner has died or left), SIGNAL_OVERFLOW (the epoch of the run is over
+ * at an owner; a local signal has fired).
  *
  * After other errors of put and get, and after SIGNAL_OVERFLOW because of surplus messages, a part
  * of the run is done, and the next start begins the next run. The buffers may be reused, unless

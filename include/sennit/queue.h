@@ -10,8 +10,8 @@
  *     ... send the address ...                     sennit_queue_attach(address, &producer)
  *     sennit_queue_pop(queue, &item, ...)          sennit_queue_push(producer, &item, ...)
  *
- * There is no end mark: a pop after all producers have detached only ends with TIMEOUT. So let each
- * producer push a last item that marks the end. Calls notice the end of another rank after a
+ * There is no end mark: a pop after all producers have detached waits for a new producer. So let
+ * each producer push a last item that marks the end. Calls notice the end of another rank after a
  * millisecond of waiting or more. One thread at a time uses a queue or a producer. */
 #ifndef SENNIT_QUEUE_H
 #define SENNIT_QUEUE_H
@@ -52,8 +52,8 @@ sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned p
                                   sennit_queue *queue, sennit_queue_address *address);
 
 /* End a queue and all in it, at any time. Producers get NOT_REGISTERED, also from an attach or push
- * under way. This call, or a later queue call of the caller, frees the memory when each producer
- * has noticed, has detached or its rank has ended. */
+ * under way. This call, or a later queue call of the caller, frees the memory once each producer
+ * has noticed the end, or has detached, or its rank has ended. */
 sennit_status sennit_queue_destroy(sennit_queue queue);
 
 /* Become a producer of the queue. The taker may attach, too. A rank may attach several times, and

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of MPI's messages: they take the arguments of MPI calls, exchange addresses once, and then
- * move the data by notified puts. For any communicator, tags and derived datatypes. In an
- * intercommunicator, ranks are those of the remote group, as in MPI. Header-only, like
- * sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
+ * move the data by notified puts. They support every kind of communicator, tags and derived
+ * datatypes. In an intercommunicator, ranks are those of the remote group, as in MPI. Header-only,
+ * like sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
  *
  *     sennit_message_plan_create(comm, &plan)
  *     sennit_plan_irecv(plan, to, n, type, left, tag, comm, ...)    was MPI_Irecv in the loop
@@ -53,8 +53,8 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  * - sennit_message_plan_wait does not wait for a message with `arrived`, and its sender does not
  *   wait for the receiver. So the program must delay the sender's next start until the buffer may
  *   be written and the signal is reset: an earlier start gets SIGNAL_OVERFLOW, but may have
- *   overwritten the buffer. `sent` may not fire before test or wait of the plan, which sends the
- *   put.
+ *   overwritten the buffer. If start cannot send a put yet, test or wait of the plan sends it, and
+ *   `sent` fires after that.
  * - `exchange`: a request for the exchange of this message. The caller completes it before commit
  *   and destroy. If it is NULL, commit completes the exchange.
  *
@@ -114,10 +114,10 @@ static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *
  * exchange goes on: call it again. So the plan is the request for the exchange of all its messages,
  * and a commit with timeout 0 tests it. After another error the plan can only be destroyed. The
  * error, and a warning after 10 s, name call, rank and tag. Errors: STATE (committed; a request for
- * an exchange is not complete), ARG (sizes or datatypes that do not match; an earlier plan had a
- * receive without a send, and the caller's request for a send received its description), TIMEOUT
- * (the partner of a send has not made its call; a receive without a send is found by
- * sennit_message_plan_wait), those of sennit_block_attach and sennit_plan_commit. */
+ * an exchange is not complete), ARG (sizes or datatypes that do not match; the caller's request for
+ * a send took the description of a receive that an earlier plan left without a send), TIMEOUT (the
+ * partner of a send has not made its call; sennit_message_plan_wait finds a receive without a
+ * send), those of sennit_block_attach and sennit_plan_commit. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 
@@ -184,7 +184,7 @@ static inline sennit_status sennit_mpi_use(sennit_message_plan *plan, const char
     use = (sennit_mpi_comm *)sennit_mpi_append(&plan->comms, sizeof *use);
     if (use == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     use->comm = comm;
-    /* A process that is no rank takes part, so that no rank waits for it. */
+    /* A process that is no rank takes part in the collective call, so that no rank waits for it. */
     use->ways = sennit_mpi_take_ways(comm, !sennit_initialized() || all > sennit_size(), &code);
     if (use->ways != NULL) {
         sennit_mpi_knob("SENNIT_TRACE", &trace);
@@ -367,8 +367,8 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     memset(&all, 0, sizeof all);
     if (wrong == NULL) wrong = sennit_mpi_find_neighbors(comm, &all);
     if (wrong != NULL) status = sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong, NULL, 0);
-    /* A message to the lower neighbour is the one that this neighbour receives from its upper
-     * one. */
+    /* In a grid the tag is the sender's number of the direction: 2 d is down in dimension d, and
+     * 2 d + 1 is up. A message from the lower neighbour was sent up. */
     for (i = 0; i < all.sources && status == SENNIT_OK; ++i) {
         sennit_mpi_side side =
             sennit_mpi_side_behind(receive_buffer, receive_places[i], receive_counts[i],

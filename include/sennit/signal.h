@@ -16,20 +16,20 @@
  * if load and store reach the owner. Otherwise the owner counts it, in its progress thread or in
  * calls that wait, test or flush. Design: docs/design/signals.md.
  *
- * For a signal without flags, an event
+ * For a signal without flags:
  *
- * - of the owner's epoch or the next one is counted in its epoch. So senders may be one epoch ahead
- *   (notify.h describes the effect on buffers);
- * - of a later epoch is refused: the sender gets SIGNAL_EARLY and may repeat the call, or PEER_LOST
- *   if the owner has died or left;
- * - of an earlier epoch, or a surplus one, is not counted: the sender gets SIGNAL_OVERFLOW. The
- *   owner gets it too, once, from the next reset, test, wait for a set, or wait that finds the
- *   signal not fired. The event's data may have overwritten other data. This event does not change
- *   the signal.
+ * - An event of the owner's epoch or the next one is counted in that epoch. So senders may be one
+ *   epoch ahead (notify.h describes the effect on buffers).
+ * - An event of a later epoch is refused: the sender gets SIGNAL_EARLY and may repeat the call, or
+ *   PEER_LOST if the owner has died or left.
+ * - An event of an earlier epoch is not counted, nor is a surplus event: one more than the epoch
+ *   expects. The sender gets SIGNAL_OVERFLOW. The event's data may have overwritten other data. For
+ *   a surplus event the owner gets SIGNAL_OVERFLOW too: from the next reset, test or wait for a
+ *   set, or from a wait that finds the signal not fired.
  *
- * Only the owner may make the calls other than sennit_signal_notify, in any of its threads. While
- * one thread destroys a signal, no other thread may use it; while one resets it, no other may test
- * or wait for it. */
+ * Any rank may call sennit_signal_notify. The other calls for a signal are for its owner only, in
+ * any thread. While one thread destroys a signal, no other thread may use it; while one thread
+ * resets a signal, no other thread may test it or wait for it. */
 #ifndef SENNIT_SIGNAL_H
 #define SENNIT_SIGNAL_H
 
@@ -54,17 +54,17 @@ typedef struct sennit_signal {
 
 /* Flags of sennit_signal_create.
  *
- * SENNIT_SIGNAL_STRICT: for buffers with room for one message. Data of epoch r + 1 before reset r
- * would overwrite unread data, so the sender gets SIGNAL_EARLY and nothing moves; with wait_ns of a
- * notice it waits for the reset. If the sender does not check (SENNIT_SIGNAL_UNCHECKED), the event
- * is counted, and the owner gets SIGNAL_EARLY once: from the reset, or from a wait or test that
- * finds the signal not fired. Events to another node may take one trip more. */
+ * SENNIT_SIGNAL_STRICT: for buffers with room for one message. A sender that is one epoch ahead
+ * would overwrite unread data. So it gets SIGNAL_EARLY and nothing moves; with wait_ns of a notice
+ * (notify.h) the call first waits for the reset. With SENNIT_SIGNAL_UNCHECKED too, an event of the
+ * next epoch is counted, and the owner gets SIGNAL_EARLY once: from the reset, or from a wait or
+ * test that finds the signal not fired. Events to another node may take one trip more. */
 #define SENNIT_SIGNAL_STRICT 0x1u
 /* Senders do not check the owner's epoch: the program itself keeps epochs apart, by answers in each
- * epoch or by a barrier. An event of neither the owner's epoch nor the next one is not counted, and
- * its data may have moved. The owner gets SIGNAL_EARLY or SIGNAL_OVERFLOW for the last such event,
- * once: from the reset, or from a wait or test that finds the signal not fired. A flush by the
- * sender may report it too. This does not apply to events of SENNIT_EPOCH_CURRENT. */
+ * epoch or by a barrier. An event of another epoch than the owner's or the next one is not counted,
+ * and its data may have moved. For the last such event the owner gets SIGNAL_EARLY or
+ * SIGNAL_OVERFLOW, from the same calls as for a surplus event. A flush by the sender may report the
+ * error too. Events of SENNIT_EPOCH_CURRENT cannot be early or late. */
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
 /* Make a signal in epoch 0 that fires after `events` events of an epoch, 1 to max_events. Usually
@@ -78,8 +78,7 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigne
 sennit_status sennit_signal_destroy(sennit_signal signal);
 
 /* *done is 1 if the signal has fired in its epoch, else 0. Never waits. Errors: SIGNAL_OVERFLOW
- * (surplus events), SIGNAL_EARLY (an event was too early for the signal's flags, and the signal has
- * not fired). */
+ * (surplus events), SIGNAL_EARLY (an event was too early for the signal's flags). */
 sennit_status sennit_signal_test(sennit_signal signal, int *done);
 
 /* Wait until the signal has fired. It stays fired until reset. All that a sender did before its
@@ -90,8 +89,9 @@ SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t t
 /* Begin the next epoch. If several threads reset at the same time, one succeeds and the others get
  * STATE.
  *
- * A sender that knows of the reset sees all that the caller did before it. A sender whose event (or
- * put or get) of epoch r + 1 is accepted knows of reset r - 1, except with SENNIT_SIGNAL_UNCHECKED.
+ * A sender that knows of the reset sees all that the caller did before it. If an event, put or get
+ * of epoch r + 1 is accepted, its sender knows of the reset that ended epoch r - 1. This does not
+ * hold with SENNIT_SIGNAL_UNCHECKED.
  *
  * Errors: STATE (the signal has not fired), SIGNAL_OVERFLOW, SIGNAL_EARLY (an event was too early
  * for the signal's flags; once). */
@@ -110,7 +110,7 @@ sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch);
  *
  * Errors that have counted nothing: SIGNAL_EARLY, SIGNAL_OVERFLOW, UNSUPPORTED (only the kernel's
  * copies reach the owner's memory), and those of error.h. But after PEER_LOST, FABRIC and TIMEOUT
- * of a path of messages the event may be counted. */
+ * on a path that sends messages, the event may be counted. */
 sennit_status sennit_signal_notify(sennit_signal signal, uint64_t epoch);
 
 /* Waitsets: wait for any, some or all of many signals. The cost depends on the number of fired
@@ -145,9 +145,8 @@ typedef struct sennit_fired {
 
 /* Wait until a signal of the set has fired, or all of them. *fired gets one; fired[] gets up to
  * `most` (at least 1) and *count their number. Visibility as by sennit_signal_wait. Errors: STATE
- * (an empty set; not of wait_all), PEER_LOST (a rank of the job has died and the signals have not
- * fired), SIGNAL_OVERFLOW and SIGNAL_EARLY (of one of the signals; surplus events are reported
- * until it leaves the set). */
+ * (an empty set, except for wait_all), PEER_LOST (a rank of the job has died and the signals have
+ * not fired), SIGNAL_OVERFLOW and SIGNAL_EARLY (of one of the signals). */
 sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns, sennit_fired *fired);
 sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, size_t most,
                                        sennit_fired fired[], size_t *count);
@@ -165,21 +164,22 @@ typedef enum sennit_comparison {
     SENNIT_COMPARISON_END = 6
 } sennit_comparison;
 
-/* Wait until `*word COMPARISON value` holds, unsigned, for an aligned word of 8 bytes. An acquire:
- * what was ordered before the change is visible. A change does not wake the caller. After half a
- * millisecond the wait polls once in 1 to 16 ms; if a path of messages is in use, it polls all the
- * time. Errors: ARG (a word that is not aligned), PEER_LOST (a rank of the job has died). */
+/* Wait until `*word COMPARISON value` holds, unsigned, for an aligned word of 8 bytes. The wait is
+ * an acquire: everything that was ordered before the change is visible. A change does not wake the
+ * caller: after about half a millisecond the wait polls once in 1 to 16 ms. It polls all the time
+ * if a path of messages is in use. Errors: ARG (a word that is not aligned), PEER_LOST (a rank of
+ * the job has died). */
 sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
                                       uint64_t value, int64_t timeout_ns);
 
-/* A condition of the program: not 0 when it holds. The waiting thread calls it often. It must load
- * words that other ranks change with acquire, and may make no call of Sennit but
+/* A condition of the program: not 0 when it holds. The waiting thread calls it often. It must use
+ * acquire loads for words that other ranks change, and make no call of Sennit but
  * sennit_trace_note. */
 typedef int (*sennit_condition)(void *context);
 
-/* Wait as sennit_signal_wait_word until `condition(context)` holds, which is checked at least
- * once: for words of other sizes or for several. Errors: PEER_LOST (a rank of the job has died and
- * the condition does not hold). */
+/* Wait until `condition(context)` holds, as sennit_signal_wait_word: for words of other sizes, or
+ * for several words. The condition is checked at least once. Errors: PEER_LOST (a rank of the job
+ * has died and the condition does not hold). */
 sennit_status sennit_wait_until(sennit_condition condition, void *context, int64_t timeout_ns);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's side of a channel, and the inline steps of a hand-over. On a mapped buffer the six
-// hand-over calls need nothing else.
+// One rank's side of a channel, and the inline steps of a hand-over. A hand-over through a mapped
+// buffer needs nothing else, unless it has to wait.
 //
 // Each direction has a buffer. It belongs to the writer until the writer counts it as written, then
 // to the reader until the reader counts it as read. The writer counts messages written, the reader
@@ -87,7 +87,7 @@ struct alignas(kLineBytes) Channel {
 
 static_assert(sizeof(Channel) == 1u << kPlaceShift);
 
-// A place and its handles are reused only after this many others.
+// The number of places that are used before the first one is reused.
 inline constexpr std::uint32_t kFewestPlaces = 64;
 using ChannelTable =
     HandleTable<Channel, ChannelHandles, TableShape{1u << 14, 1u << 14, kFewestPlaces}>;

@@ -6,8 +6,9 @@
 // The word holds the number of the next channel of the pair, which of the two ranks have made an
 // offer for it, which have accepted the other's offer, and how the previous number ended. The step
 // that decides (both are ready, or one of two offers is withdrawn or refused) increments the
-// number. While a rank has an offer for number n, the word holds n or n + 1, never more, because n
-// + 1 needs an offer of both to end. So no rank misses how its number ended.
+// number. While a rank has an offer for number n, the word holds n or n + 1, never more: number
+// n + 1 ends only after both ranks have made an offer for it. So no rank misses how its number
+// ended.
 #pragma once
 
 #include <sennit/error.h>

@@ -17,7 +17,7 @@ enum class Phase : std::uint8_t {
     unprepared,
     waiting,  // until no other thread of this rank opens a channel with the peer
     offered,  // this rank has made its offer
-    ready,    // and has accepted the peer's
+    ready,    // this rank has also accepted the peer's offer
     open,     // the channel is open
     over      // the handshake has failed or was withdrawn
 };

@@ -5,8 +5,8 @@
 // api/lock.cpp. docs/design/locks.md has states, invariants and failures; tests/models/lock.pml
 // checks all interleavings.
 //
-// A lock is in one segment of the team, and its handle is the segment's id. So the rank object
-// stores nothing for it, and a stale handle is refused like a stale pointer.
+// A lock is in one segment of the team, and its handle names this segment. So the rank object
+// stores nothing for the lock, and a stale handle is refused like a stale pointer.
 #pragma once
 
 #include <sennit/lock.h>
@@ -49,9 +49,9 @@ struct LockPiece {
 static_assert(sizeof(LockPiece) == 512 && offsetof(LockPiece, grant) == 256);
 
 // Bits of the word: 0..23 the holder's rank in the team + 1 (0: free); 24 a rank may wait; 25 the
-// previous holder died; 26..63 number of changes. Every change of the word or of the queue
-// increments that number. So if a rank reads the word, then the queue, its compare_swap from that
-// word succeeds only if the queue is unchanged.
+// previous holder died; 26..63 number of changes of the word. A rank that joins or leaves the queue
+// changes the word afterwards. So if a rank reads the word, then the queue, its compare_swap from
+// that word fails if another rank has joined or left the queue meanwhile.
 inline constexpr std::uint64_t kHolderMask = (std::uint64_t{1} << 24) - 1;
 inline constexpr std::uint64_t kLockWaiters = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kLockDied = std::uint64_t{1} << 25;

@@ -42,6 +42,7 @@ struct PartInProgress {
     }
 };
 
+// The parts by messages that are executed together.
 struct BatchSlice {
     Rank &rank;
     const Batch &batch;

@@ -43,8 +43,8 @@ struct ReachedBlock {
 };
 
 struct AttachedHandles {
-    // `handle` if calls may take the short way, else 0. In place 0 this is all ones, so that a
-    // search for handle 0 finds nothing. SYNC block-handle.
+    // `handle` if calls may take the short way (notify_at_once()), else 0. In place 0 this is all
+    // ones, so that a search for handle 0 finds nothing. SYNC block-handle.
     std::atomic<std::uint32_t> short_handle;
     std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
 };
@@ -53,7 +53,7 @@ struct alignas(kLineBytes) Attached : AttachedHandles, ReachedBlock {};
 
 using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;
 using BlockTable = HandleTable<Attached, BlockHandles, TableShape{1u << 20, 1u << 20, 64}>;
-// Under `cold`.
+// Changed under the cold mutex.
 struct AttachedBlocks {
     BlockTable table;
 };

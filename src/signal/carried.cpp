@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An event that is early, late or surplus is not counted here. The task that ends its message
-// decides, and its answer reports that to the sender.
+// Counts events that arrive in completion data. An event that is early, late or surplus is not
+// counted here: the task that ends its message counts or refuses it, and answers the sender.
 #include "signal/carried.hpp"
 
 #include "base/fail.hpp"
@@ -100,8 +100,9 @@ void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t 
     report_to_owner(reach_own(rank, own), epoch);
 }
 
-// Adds a part to the signal, if the message's epoch is not over and has room. The first part sets
-// that epoch to epoch_of(the owner's epoch). The epoch cannot end without the other parts.
+// Adds a part to the signal, if the owner accepts the message's epoch and the epoch has room. The
+// first part to arrive sets that epoch to epoch_of(the owner's epoch). The epoch cannot end without
+// the other parts.
 template <class EpochOf>
 void add_part_to_signal(Rank &rank, const Own &own, const Subscriber &subscriber,
                         ArrivingMessage &message, std::uint64_t addend, EpochOf epoch_of) {

@@ -34,8 +34,8 @@ inline constexpr CarriedLayout kCarriedLayouts[] = {
 inline constexpr unsigned kSharedBits = 24;
 inline constexpr unsigned kFewestIndexBits = 8;
 
-// The widest layout for this many bits of completion data. At 32 bits `index_bits` of them are the
-// index (if not 0), and the part code has the rest.
+// The widest layout for this many bits of completion data. With 32 bits, the index has `index_bits`
+// of the shared bits (0: the default), and the part code has the others.
 constexpr CarriedLayout layout_of(unsigned event_bits, unsigned index_bits = 0) {
     const CarriedLayout *layout = kCarriedLayouts;
     while (layout->bits > event_bits)

@@ -50,8 +50,8 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
     const std::uint32_t place = index - first_index(number);
     auto *marks = reinterpret_cast<MarkWord *>(chunk + marks_offset(number));
     auto *summary = reinterpret_cast<MarkWord *>(chunk + kSummaryOffset);
-    // SYNC signal-mark: pairs with the acquires in collect(), of the owner; the count comes before
-    // the mark, and the mark before its bit in the summary.
+    // SYNC signal-mark: pairs with the acquires in collect() and collect_word(), of the owner; the
+    // count comes before the mark, and the mark before its bit in the summary.
     marks[place / 64].fetch_or(std::uint64_t{1} << place % 64, std::memory_order_release);
     summary[place / 4096].fetch_or(std::uint64_t{1} << place / 64 % 64, std::memory_order_release);
     // SYNC doorbell: pairs with the fence in announce_sleep(); the marks come before the caller's
@@ -101,9 +101,9 @@ void undo_surplus(const RemoteSignal &to, const Expected &expected, const Messag
 }
 
 // An owner leaves an epoch only when the epoch is complete. So if the slot had room when it was
-// read, and has the same value at the exchange, the owner is still in that epoch. An add that comes
-// first, and is undone if it was too much, would be visible meanwhile:
-// tests/models/current_epoch_test.cpp.
+// read, and has the same value at the exchange, the owner is still in that epoch. A plain add would
+// be wrong: the owner could see a surplus message before it is undone
+// (tests/models/current_epoch_test.cpp).
 bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32_t messages) {
     SignalRecord &record = *to.record;
     for (;;) {

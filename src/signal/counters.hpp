@@ -4,7 +4,7 @@
 // tests/models/signal_counters_test.cpp enumerates the orders of arrival with these functions.
 //
 // The value of an epoch, modulo 2^64, from the low bits: N bits with the number of missing events,
-// one bit that is set after more than the expected events, and above it the number of missing parts
+// one bit that is set if more events than expected came, and above it the number of missing parts
 // of split messages. It is zero exactly when everything has arrived. The owner never writes a slot:
 // a slot starts at zero, messages add to it, and value_of() adds the initial value of the epoch.
 #pragma once
@@ -86,11 +86,11 @@ constexpr bool is_early(std::uint64_t epoch, std::uint64_t receivers) {
     return static_cast<std::int64_t>(epoch - receivers) > 0;
 }
 
-// The owner's record of an event that was not counted.
+// Why an event was not counted.
 enum class Uncounted : std::uint8_t { surplus, early, late };
 inline constexpr unsigned kUncountedBits = 2;
-// In one word that is not 0. Epochs above 2^62 - 2, which only an error can produce, are reported
-// as 2^62 - 2.
+// Packs the reason and the event's epoch into a word that is not 0. Epochs above 2^62 - 2, which
+// only an error can produce, become 2^62 - 2.
 constexpr std::uint64_t refused_word(Uncounted what, std::uint64_t epoch) {
     const std::uint64_t most = (UINT64_MAX >> kUncountedBits) - 1;
     return ((epoch < most ? epoch : most) + 1) << kUncountedBits | static_cast<std::uint64_t>(what);
@@ -109,16 +109,16 @@ static_assert(refused_epoch(refused_word(Uncounted::late, 7)) == 7 &&
 // The value that a whole message adds: one event less.
 inline constexpr std::uint64_t kWholeMessage = UINT64_MAX;
 
-// Whether some of `messages` whole messages, added at once, were surplus. They are at most as many
-// as expected; `before` is the value of the epoch before them. Bits of pending parts do not matter.
+// Whether some of `messages` whole messages, added at once, were surplus. `messages` is at most
+// `events`; `before` is the value of the epoch before the add. Bits of pending parts do not matter.
 constexpr bool is_surplus(std::uint64_t before, std::uint32_t messages, std::uint32_t events,
                           unsigned event_bits) {
     return (before & event_mask(event_bits)) - messages > events - messages;
 }
 
-// A message in parts: the first part brings the event and announces the others; each of them
-// removes one announcement. In any order the value is zero only when all parts of all messages have
-// arrived.
+// A message in parts: the first part brings the event and announces the other parts; each other
+// part removes one announcement. In any order the value is zero only when all parts of all messages
+// have arrived.
 constexpr std::uint64_t first_part(std::uint64_t parts, unsigned event_bits) {
     return kWholeMessage + ((parts - 1) << (event_bits + 1));
 }
@@ -127,7 +127,7 @@ constexpr std::uint64_t further_part(unsigned event_bits) {
 }
 
 // A part is sent as a code of `code_bits` bits, from which the receiver computes the addend with
-// its own N. 0 to max - 1: the first of code + 1 parts; max: a further part.
+// its own N. The largest code is a further part; any other code is the first of code + 1 parts.
 constexpr std::uint64_t further_code(unsigned code_bits) {
     return (std::uint64_t{1} << code_bits) - 1;
 }

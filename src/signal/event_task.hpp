@@ -56,9 +56,9 @@ bool post_short(Rank &rank, const RemoteSignal &remote, const Messages &messages
                 op::ShortEvent put);
 // As post_accepted(), but the caller waits until the message is sent: op::engine_await_sent().
 sennit_status start_posted(Rank &rank, const EventArgs &args);
-// Holds the event until event->awaited operations that name it are complete; flush reports a later
-// refusal. If message.index is not 0, these operations carry the events in completion data, and the
-// held task confirms them.
+// Starts the event's task, but holds it until the operations that name it are complete; their
+// number is event->awaited. Flush reports a later refusal. If message.index is not 0, these
+// operations carry the events in completion data, and the held task confirms them.
 sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                          const NumberedMessage &message, op::Held *event);
 // A put in tasks that count nothing, to an owner that accepts it; `how` is for all tasks together.

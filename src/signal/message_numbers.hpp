@@ -31,7 +31,7 @@ struct ArrivingMessage {
     std::uint64_t epoch = 0;  // the epoch of these events
     std::uint32_t number = 0;
     bool is_closed = false;   // accepts no more events
-    bool is_refused = false;  // the epoch had no room for it; permanent
+    bool is_refused = false;  // the epoch had no room for it
 };
 
 // The message of an event, by the low bits of its number; null: no message accepts it.

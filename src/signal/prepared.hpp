@@ -25,7 +25,7 @@ class EarlyWait {
     explicit EarlyWait(const sennit_notice *notice)
         : wait_ns_(notice == nullptr ? 0 : notice->wait_ns) {}
     // Makes progress until the next try is due, and preserves the thread's error. Warns after 10 s,
-    // as waits do. False: no more tries; if there was a wait, the error then has its length.
+    // as waits do. False: no more tries; after a wait, the error's text tells how long it was.
     bool pause(Rank &rank);
 
   private:
@@ -44,8 +44,9 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
 // Whether the data of a put goes with its event in tasks.
 bool goes_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args);
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
-// Starts a put or get by messages, and its event with it or after it. The owner accepts the event,
-// or `how` holds the data until it does. The data is not empty; `how` is for the data.
+// Starts a put or get by messages, and its event with it or after it. The data must not be empty,
+// and the owner must accept the event, unless `how` holds the data until then. `how` is for the
+// data.
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                op::Completion how);
 inline op::Moved moved_by(const NotifyArgs &args) {

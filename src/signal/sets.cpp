@@ -161,7 +161,7 @@ sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const
             status = no_set(handle);
             return true;
         }
-        // Even if signals are listed already: others must be reported too.
+        // Also if signals are listed already, so that newly fired ones get their turn.
         collect(all);
         status = report_faults(all, *set);
         return status != SENNIT_OK || is_over(*set, &status);

@@ -4,8 +4,8 @@
 // the cost of a wait depends on the fired signals, not on the size of the set.
 //
 // Invariants, while Waitsets::lock is free: a signal is in the list of fired ones only if it has
-// fired in its epoch. For a signal of a set that has fired or received more events than expected:
-// it is in a list, or its mark is set, or its sender is about to set the mark and ring.
+// fired in its epoch. A signal of a set that has fired, or has received more events than expected,
+// is in a list or marked, or its sender is about to set the mark and ring the doorbell.
 #pragma once
 
 #include "signal/signal.hpp"

@@ -37,7 +37,7 @@ inline constexpr std::uint32_t kExchanges = 2;   // several threads may reset at
 inline constexpr std::uint32_t kStrict = 4;      // constant while the handle lives
 inline constexpr std::uint32_t kReadsFirst = 8;  // a reset first reads events, see reset()
 
-// The list of the waitset in which the signal is.
+// Which list of its waitset has the signal.
 enum class Listed : std::uint8_t { none, fired, faulty };
 
 // The owner's private state of one signal, on a line that no sender reads.
@@ -94,8 +94,8 @@ struct Signals {
     SignalTable table;
     std::atomic<std::byte *> chunks[kSignalChunks] = {};  // of records; SYNC signal-chunk
     std::atomic<ChunkView *> *views = nullptr;  // [size], each [kSignalChunks]; SYNC signal-view
-    Waitsets *sets = nullptr;                   // made with this
-    AttachedBlocks *blocks = nullptr;           // null until the first is attached; under `cold`
+    Waitsets *sets = nullptr;                   // exists as long as this object
+    AttachedBlocks *blocks = nullptr;           // null until one is attached; under the cold mutex
     KnownEpochs known;
     Subscriptions subscriptions;      // of this rank at others
     Subscribers subscribers;          // of others at this rank; under the engine's mutex
@@ -116,8 +116,8 @@ inline Own *find_own(const Rank &rank, sennit_signal signal) {
     return all->table.find(signal.handle, name_of(signal));
 }
 
-// The same for a signal of the first chunk of the calling thread's rank, if the rank has no
-// observer; else null, also if the thread has no rank.
+// As find_own() for the calling thread's rank, but faster. Null also if the thread has no rank, if
+// the rank has an observer (SENNIT_TRACE, SENNIT_STATS), and for a signal beyond the first chunk.
 inline Own *find_first(sennit_signal signal) {
     return SignalTable::hot_find(current_table<&HotTables::signal_table>(), signal.handle,
                                  name_of(signal));
@@ -181,7 +181,7 @@ struct RemoteSignal {
     }
 };
 
-// A sender's knowledge of a signal, without reading its record.
+// The properties of a signal that a sender stores, so that it need not read the signal's record.
 struct Expected {
     std::uint32_t events;
     std::uint8_t event_bits;
@@ -213,8 +213,8 @@ struct Messages {
 [[gnu::cold]] void report_to_owner(const RemoteSignal &to, std::uint64_t epoch,
                                    Uncounted what = Uncounted::surplus);
 
-// Undoes surplus messages; `before` was the value of the epoch. Sets the thread's error, and
-// SignalRecord::refused for the owner.
+// Undoes surplus messages; `before` was the value of the epoch before they were added. Sets the
+// thread's error, and SignalRecord::refused for the owner.
 [[gnu::cold, gnu::noinline]] void undo_surplus(const RemoteSignal &to, const Expected &expected,
                                                const Messages &messages, std::uint64_t before);
 
@@ -246,8 +246,8 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
 // of the owner's epoch nor of the next one is reported to the owner and not counted.
 bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages);
 
-// The same for messages of the owner's current epoch, if it has room. False: the signal has fired;
-// errors as for count_whole().
+// The same for messages of the owner's current epoch. False: the epoch has no room for them, and
+// nothing was added; the thread's error is SIGNAL_OVERFLOW.
 [[gnu::cold]] bool count_current(const RemoteSignal &to, const Expected &expected,
                                  std::uint32_t messages = 1);
 
@@ -275,8 +275,8 @@ inline bool reset_at_once(Own &own) {
     return true;
 }
 
-// Polls for the end of the epoch, as long as a wait polls before it sleeps. True: the epoch has
-// ended. The pauses between the first polls are short, as in a hand-over of a channel.
+// Polls for the last event of the epoch, about as long as a wait polls before it yields. True: the
+// signal has fired. The pauses between the first polls are short, as in a hand-over of a channel.
 inline bool poll(const Rank &rank, const Own &own) {
     constexpr unsigned kFastPolls = 6;
     const std::uint64_t epoch = own_epoch(own);

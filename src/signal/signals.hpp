@@ -42,10 +42,10 @@ struct Seen {
 };
 sennit_status read_signal(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
-// Checks whether a message of the epoch may be counted. SENNIT_EPOCH_CURRENT always may, and any
-// epoch of an unchecked signal. Fills *seen if load and store reach the record. Errors: as
-// read_signal(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never
-// reaches it).
+// Checks whether a message of the epoch may be counted; a message of SENNIT_EPOCH_CURRENT or to an
+// unchecked signal always may. Fills *seen if load and store reach the record. Errors: as
+// read_signal(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner ended
+// before the epoch).
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
 // Counts an event after check_epoch(); SENNIT_EPOCH_CURRENT counts in the owner's current epoch.
 // Errors: SIGNAL_OVERFLOW, and by messages those of check_epoch().
@@ -58,7 +58,8 @@ struct NotTaken {
 };
 [[gnu::cold]] sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event);
 [[gnu::cold]] sennit_status was_destroyed(sennit_signal signal);
-// The error of surplus messages, with their number; `before` was the value of the epoch.
+// The error of surplus messages, with their number; `before` was the value of the epoch before
+// they were added.
 [[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, const Expected &expected,
                                          const Messages &messages, std::uint64_t before);
 [[gnu::cold]] sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch,
@@ -70,7 +71,7 @@ sennit_status wait(Rank &rank, Own &own, const Deadline &deadline);
 // Reports why the signal is faulty; OK if it is not. An event that was not counted, or was undone,
 // is reported once. Errors: SIGNAL_OVERFLOW, SIGNAL_EARLY.
 [[gnu::cold]] sennit_status report_fault(Own &own);
-// Errors: STATE, SIGNAL_OVERFLOW.
+// Errors: STATE, SIGNAL_OVERFLOW, SIGNAL_EARLY.
 sennit_status reset(Rank &rank, Own &own);
 sennit_status remaining(const Own &own, std::uint32_t *events);
 // Starts the next epoch. False: another thread was faster.

@@ -129,9 +129,9 @@ void Subscriptions::learn(const SubscriptionKey &kind, const Subscription &given
     list_if_ready(*entry);
 }
 
-// Leaves indices of the owner that are idle: since their last message this rank has started more
-// than 4 messages for each of its subscriptions, and more than kFewestIdle. A call checks kPlaces
-// places. Returns whether it left any.
+// Leaves up to kMost idle indices of the owner. An index is idle if this rank has started more than
+// kFewestIdle messages, and more than 4 for each of its subscriptions, since the index's last
+// message. A call checks kPlaces places. Returns whether it left any.
 bool Subscriptions::sweep(int owner) {
     constexpr std::size_t kPlaces = 256;
     constexpr unsigned kMost = 4;

@@ -28,7 +28,7 @@ struct Subscription {
     std::uint32_t index = 0;  // 0: none left
     std::uint32_t use = 0;    // determines its first message numbers
     std::uint8_t event_bits = 0;
-    std::uint8_t index_bits = 0;  // as in Traits
+    std::uint8_t index_bits = 0;  // Traits::event_index_bits of the owner's path
 };
 constexpr std::uint64_t word_of(const Subscription &given) {
     return std::uint64_t{given.index} << 32 | std::uint64_t{given.use & 0xFFFF} << 16 |
@@ -54,8 +54,8 @@ class Subscriptions {
 
     enum class Begun : std::uint8_t {
         yes,
-        no,             // the owner has not answered yet, or no place is free
-        refused,        // the owner had no index left at the last question
+        no,             // not now: no answer from the owner yet, or no free place or memory
+        refused,        // the owner had no index left, or refuse() was called
         must_subscribe  // the caller must ask the owner for an index
     };
     Begun begin(const SubscriptionKey &kind, NumberedMessage *message);

@@ -33,9 +33,9 @@ constexpr bool is_unchecked(std::uint32_t handle) {
     return (handle & kUncheckedBit) != 0;
 }
 
-// The senders' line, then the owner's line. A poller of a slot keeps the line in its cache, so
-// other words that senders read must not be on it. The owner's short calls write the owner's
-// line but do not read it, since the senders' processors hold it; its copies are in signal::Own.
+// The senders' line, then the owner's line. A poller of a slot keeps the first line in its cache,
+// so other words that senders read must not be on it. The owner's short calls write the second line
+// but do not read it, since senders have it in their caches; signal::Own has copies of its fields.
 struct alignas(kLineBytes) SignalRecord {
     // Indexed by the parity of the epoch; writers: senders, by adds. SYNC signal-count.
     std::atomic<std::uint64_t> slot[2];
@@ -45,7 +45,8 @@ struct alignas(kLineBytes) SignalRecord {
     std::atomic<std::uint64_t> refused;
     std::uint8_t unused_first[104];
     std::atomic<std::uint64_t> epoch;  // whole number; writer: owner; SYNC signal-epoch
-    // Not 0: the sender that fires the signal marks it. Writer: owner; SYNC signal-set.
+    // Not 0: the signal is in a waitset, so the sender that fires it sets its mark. Writer: owner;
+    // SYNC signal-set.
     std::atomic<std::uint32_t> in_set;
     std::atomic<std::uint32_t> handle;  // 0: none; writer: owner; SYNC signal-handle
     // Constant while the handle lives.
@@ -63,8 +64,8 @@ static_assert(sizeof(SignalRecord) == 256 && offsetof(SignalRecord, refused) == 
               offsetof(SignalRecord, most_ahead) == 157);
 
 inline constexpr std::uint64_t kChunkMagic = 0x314E4753544E4E53;  // "SNNTSGN1", little endian
-// At the start of a chunk. The marks of fired signals in sets follow: a bit for each nonzero word
-// of marks, then a bit for each signal; then the records.
+// At the start of a chunk. Three arrays follow: the summary (a bit for each nonzero word of marks),
+// the marks (a bit for each signal, set if the signal has fired in a waitset), the records.
 struct alignas(kLineBytes) SignalChunkHead {
     std::uint64_t magic;
     std::uint32_t chunk;  // number
@@ -75,7 +76,7 @@ static_assert(sizeof(SignalChunkHead) == 128);
 
 using MarkWord = std::atomic<std::uint64_t>;
 
-// A place and its handles are reused only after this many others.
+// The number of places that are used before the first one is reused.
 inline constexpr std::uint32_t kFewestSignals = 64;
 inline constexpr TableShape kSignalShape{1u << (8 + kSignalChunks - 1), 1u << 8, kFewestSignals, 0};
 static_assert(kSignalShape.chunks() == kSignalChunks);
@@ -119,7 +120,7 @@ struct BlockRecord {
     std::uint8_t magic;
     std::uint8_t version;
     std::uint16_t region;  // slot of the segment's record at its owner
-    std::uint32_t job;     // the cookie, folded
+    std::uint32_t job;     // the job's cookie, folded to 32 bits
     std::int32_t rank;     // of the owner, in the world
     std::uint32_t segment;
     std::uint64_t offset;  // in the segment

@@ -150,7 +150,7 @@ class ManTest(unittest.TestCase):
 
     def test_errors_are_a_list_of_names_and_meanings(self):
         for name, listed in {"sennit_alloc": ["NOMEM", "memory, the"], "sennit_wait": ["TIMEOUT", "the timeout has passed; the wait may be repeated"],
-                             "sennit_put_notify": ["RANGE", "it leaves the block"]}.items():
+                             "sennit_put_notify": ["RANGE", "the bytes leave the block"]}.items():
             self.assertIn(rf".TP\n\fBSENNIT_ERR_{listed[0]}\fP\n{listed[1]}".replace("\\n", "\n"), read(f"man3/{name}.3"))
         text = "STATE (it runs, or has\nrun), OS, those of sennit_put. Nothing is changed."
         self.assertEqual(man.error_lines(text, {"OS": "refused"}), [
