@@ -1,11 +1,12 @@
-/* The flat barrier (src/team/barrier.cpp: look_flat(), publish_arrival(), have_all_arrived()), with waits that
- * time out at any point and are taken up again by the next call. Before each barrier a rank stores
- * its data with the number of the barrier. Shown: after a barrier it finds everybody's data of that
- * barrier, and nobody waits for ever.
+/* The flat barrier (src/team/barrier.cpp: look_flat(), publish_arrival(), have_all_arrived()). A wait may time out
+ * at any point, and the next call continues it. Before each barrier a rank stores the number of the barrier as its
+ * data.
+ * Shown: after a barrier a rank finds the data of this barrier, or of the next one, from all ranks; and no rank
+ * waits for ever.
  *
- * Mistakes that must be found: RELAXED_ARRIVAL, MOVES_ON (a call that timed out counts as a barrier),
- * KEEPS_NEXT_PEER (the next barrier does not start with the first peer), ONLY_EQUAL (an arrival of
- * a later barrier does not count). */
+ * Mistakes that must be found: RELAXED_ARRIVAL (the arrival is not a release), MOVES_ON (a call that timed out
+ * counts as a barrier), KEEPS_NEXT_PEER (the next barrier does not start with the first peer), ONLY_EQUAL (an
+ * arrival at a later barrier does not count). */
 #define RANKS 3
 #define BARRIERS 3
 #define TIMEOUTS 1 /* of each rank */
@@ -23,11 +24,11 @@
 #endif
 
 proctype rank(byte me) {
-    byte epoch = 0; /* World::epoch */
+    byte epoch = 0; /* Team::epoch */
     bool published = false;
     byte next_peer = 0;
     byte timeouts = 0;
-    byte done = 0; /* barriers the program has seen the end of */
+    byte done = 0; /* barriers that the program has left */
     byte i;
     do
     :: done < BARRIERS ->

@@ -1,27 +1,27 @@
-/* A hand-over (src/channel/channel.hpp: may_write(), note_written(), may_read(), note_read()): two
- * ranks write messages to each other, each into one buffer, in both directions and in any order of
- * their steps. Both directions may be written at once, or each only when its reader has said that it
- * is ready, and has used its buffer before (SENNIT_CHANNEL_NOT_READY). Shown: every message is read
- * once, whole and in order, none is overwritten before it was read, nothing is written before the
- * reader is ready, and nobody waits for ever.
+/* A hand-over (src/channel/channel.hpp: may_write(), note_written(), may_read(), note_read()). Two ranks write
+ * messages to each other, through one buffer for each direction. Their steps may interleave in any order. Either
+ * both buffers may be written from the start, or each may be written only after its reader has used it and has said
+ * that it is ready (SENNIT_CHANNEL_NOT_READY).
+ * Shown: each message is read once, whole and in order; no message is overwritten before it was read; nothing is
+ * written before the reader is ready; and no rank waits for ever.
  *
- * Mistakes that must be found: COUNT_RELAXED, COUNT_FIRST (counted before it is written),
- * NO_ACQUIRE (of the count), READ_RELAXED (said to be read while it is being read), SIDE_AHEAD
- * (the count of what was read that goes along with a message includes the next one), NO_PERMISSION,
- * NO_READ_LINE (what was read is told by messages alone), SHORT_SIDE (that count comes round while
- * nothing comes back), READY_LINE (the line of what was read begins with a count), READY_SIDE (the
- * word does), READY_FIRST (said before the last use).
- * Under TSO: COUNT_FIRST, SIDE_AHEAD, NO_PERMISSION, NO_READ_LINE, SHORT_SIDE, READY_LINE,
- * READY_SIDE, READY_FIRST. */
+ * Mistakes that must be found: COUNT_RELAXED (the store of the count is relaxed), COUNT_FIRST (the count is stored
+ * before the message), NO_ACQUIRE (the load of the count is relaxed), READ_RELAXED (the store of the read count is
+ * relaxed, so a load of the message may still be pending), SIDE_AHEAD (the read count that goes with a message
+ * includes one message too many), NO_PERMISSION (the writer ignores the read count), NO_READ_LINE (the read count
+ * goes only with messages), SHORT_SIDE (the read count that goes with a message wraps), READY_LINE (the read line
+ * does not start as "not ready"), READY_SIDE (the message word does not start as "not ready"), READY_FIRST (the
+ * reader says that it is ready before its last use of the buffer).
+ * Under TSO: COUNT_FIRST, SIDE_AHEAD, NO_PERMISSION, NO_READ_LINE, SHORT_SIDE, READY_LINE, READY_SIDE, READY_FIRST. */
 #define PROCESSES 2
 #define WORDS 6
 #define SAME_WORD_OVERTAKES false
 #define MESSAGES 3
-#define NEVER 4 /* kNotReady: no count of messages, and even, so that none seems to be there */
+#define NEVER 4 /* kNotReady: larger than any count, and even: no message yet */
 #define DATA(rank) (rank)      /* what the rank writes for the other */
 #define WORD(rank) (2 + rank)  /* WrittenLine::word */
 #define READ(rank) (4 + rank)  /* ReadLine::count */
-/* Messages written come round after two; what was read does not. */
+/* The count of messages written wraps after two. The count of messages read does not wrap. */
 #ifdef SHORT_SIDE
 #define PACK(written, read) (2 * ((read) % 2) + (written) % 2)
 #define READS_ARE(word, number) ((word) / 2 == (number) % 2)

@@ -1,26 +1,28 @@
-/* A channel with several messages under way (src/channel/channel.hpp with Channel::ahead above 1): one
- * rank writes them into parts of the buffer that it uses in turn, the other reads them, and both look
- * at the other's word only where what they know of it is used up. The counts in the word come round.
- * Shown: every message is read once, whole and in order, none is overwritten before it was read, and
- * nobody waits for ever.
+/* A channel where several messages may be unread (src/channel/channel.hpp with Channel::ahead above 1). One rank
+ * writes messages into the parts of the buffer in turn. The other rank reads them. The writer loads the read count
+ * only when it may not write by the count that it knows. The reader loads the writer's word only when it knows of
+ * no unread message. The count in the word wraps.
+ * Shown: each message is read once, whole and in order; no message is overwritten before it was read; and no rank
+ * waits for ever.
  *
- * Mistakes that must be found: COUNT_RELAXED, COUNT_FIRST (counted before it is written), NO_ACQUIRE
- * (of the count), READ_RELAXED (said to be read while it is being read), ONE_TOO_MANY (may be
- * unread), SHORT_COUNT (it comes round while messages are unread), KNOWN_BEFORE (the writer counts
- * on what it knew before it looked, and on the reader's next step).
+ * Mistakes that must be found: COUNT_RELAXED (the store of the count is relaxed), COUNT_FIRST (the count is stored
+ * before the message), NO_ACQUIRE (the load of the count is relaxed), READ_RELAXED (the store of the read count is
+ * relaxed), ONE_TOO_MANY (the writer leaves one message too many unread), SHORT_COUNT (the count wraps while
+ * messages are unread), KNOWN_BEFORE (the writer assumes that the reader has read one message more than it has
+ * counted).
  * Under TSO: COUNT_FIRST, ONE_TOO_MANY, SHORT_COUNT, KNOWN_BEFORE. */
 #define PROCESSES 2
 #define WORDS 4
 #define SAME_WORD_OVERTAKES false
 #define MESSAGES 5
 #define AHEAD 2
-#define DATA(number) ((number) % AHEAD) /* the part of a message */
+#define DATA(number) ((number) % AHEAD) /* the part of the buffer */
 #define WORD 2                          /* WrittenLine::word */
 #define READ 3                          /* ReadLine::count */
 #ifdef SHORT_COUNT
 #define ROUND AHEAD
 #else
-#define ROUND 4 /* more than may be unread */
+#define ROUND 4 /* larger than the number of unread messages */
 #endif
 #define MESSAGES_IN(word, read) (((word) + ROUND - (read) % ROUND) % ROUND)
 #define LATE_LOADS
@@ -69,7 +71,7 @@ proctype writer() {
 
 proctype reader() {
     byte read = 0;
-    byte known = 0; /* the word when it was looked at last */
+    byte known = 0; /* the word at the last load */
     byte w_ = 0;
     do
     :: read < MESSAGES && MESSAGES_IN(known, read) != 0 ->

@@ -1,21 +1,22 @@
 /* Closing a channel (src/channel/close.cpp: publish_closing(), is_drained(); src/channel/place.cpp:
- * close_own_end(); src/channel/handover.cpp: test_read(); src/channel/pool.cpp: is_reusable(),
- * half_take()): two ranks use a channel and close it when they like, with messages read or not,
- * also in several attempts, and open another one, which takes the same halves where they have
- * rested and others where not. Shown: nobody waits for ever; a close has waited until its message
- * was read, unless the other was closing too; who reads on until the other has closed gets every
- * message; and nothing that was written for the first channel is found in the second.
+ * close_own_end(); src/channel/handover.cpp: test_read(); src/channel/pool.cpp: is_reusable(), half_take()). A half
+ * is the memory at one end of a channel. Two ranks use a channel and close it at any time, also while messages are
+ * unread. The first close of rank 0 may time out. Then the ranks open a second channel. It uses the same halves if
+ * they are reusable, otherwise others.
+ * Shown: no rank waits for ever; a close waits until the rank's message is read, unless the other rank is closing
+ * too; a rank that reads until the other has closed gets every message; and the second channel contains nothing
+ * that was written for the first.
  *
- * Mistakes that must be found: NO_CLOSING (the drain is not announced), NO_DRAIN, LOOKS_ONCE (sees
- * the mark, and does not look for a message that came before it), EARLY_REUSE (of a half whose
- * writer has not closed), CLOSED_RELAXED, READS_AFTER (something is written behind the mark),
- * MARK_ALONE (the mark is stored without the count beside it), NO_ACQUIRE (of the count),
- * COUNT_RELAXED.
+ * Mistakes that must be found: NO_CLOSING (the close is not announced), NO_DRAIN (the close does not wait),
+ * LOOKS_ONCE (a reader that finds the closed mark does not look again for a message), EARLY_REUSE (a half is reused
+ * before its writer has closed), CLOSED_RELAXED (the store of the mark is relaxed), READS_AFTER (the writer stores
+ * something after the mark), MARK_ALONE (the mark is stored without the counts), NO_ACQUIRE (the load of the word
+ * is relaxed), COUNT_RELAXED (the store of the count is relaxed).
  * Under TSO: NO_CLOSING, NO_DRAIN, LOOKS_ONCE, EARLY_REUSE, READS_AFTER, MARK_ALONE. */
 #define PROCESSES 2
 #define WORDS 14
 #define SAME_WORD_OVERTAKES false
-/* In half 0 or 1 that belongs to `owner`; the other rank writes it. */
+/* Word `i` of half 0 or 1 of `owner`. The other rank writes it. */
 #define AT_HALF(owner, half, i) (6 * (owner) + 3 * (half) + (i))
 #define WORD 0    /* WrittenLine::word, packed as in src/channel/words.hpp */
 #define CLOSING 1 /* WrittenLine::is_closing */
@@ -27,8 +28,8 @@
 #include "memory.pml"
 #include "loads.pml"
 
-/* One word: the last bit of the messages that its writer wrote, how many it had read, the mark. A
- * count with the mark beside it is equal to none. */
+/* The word contains the lowest bit of the number of messages that its writer has written, the number
+ * of messages that the writer has read, and the closed mark. With the mark, READS_IN() equals no count. */
 #define PACK(written, read) (2 * (read) + (written))
 #define CLOSED 8
 #define IS_CLOSED(word) ((word) >= CLOSED)
@@ -53,15 +54,15 @@
 #define LAST_WORD (CLOSED + PACK(written, read))
 #endif
 
-/* By rank * 2 + round. */
+/* The index of the arrays below. */
 #define AT(rank) (2 * (rank) + round)
-byte offered[4]; /* the half + 1; channel_open.pml has the rest of the handshake */
+byte offered[4]; /* half + 1; 0: no offer. channel_open.pml models the handshake. */
 bool wrote[4];
 bool has_read[4];
 bool was_closing[4];
 
-/* The handshake orders what both did before it: its word is changed by compare and swap. Here loads
- * are over then, and stores may still be on their way. */
+/* In the library the compare and swap of the handshake orders all earlier accesses. This model orders only the
+ * loads: earlier stores may still be in the buffer. */
 inline take_half() {
     own = 0;
     if
@@ -98,7 +99,7 @@ inline read_message() {
     STORE_RELEASE(me, THEIRS(READ), 1)
 }
 
-/* Looks for a message, and then at the mark. */
+/* Looks for a message first, then at the mark. */
 inline read_until_closed() {
     do
     :: HAS_MESSAGE(OWN(WORD), read) -> read_message()
@@ -127,14 +128,14 @@ inline write_message() {
     STORE_COUNT(PACK(1, read))
 }
 
-/* A rank writes before or after it reads: what it has read goes along. */
+/* A rank may write before or after it reads. Its message carries its read count. */
 inline use() {
     if
     :: write_message()
     :: true
     fi;
     if
-    :: me == round -> read_until_closed() /* both would wait for each other */
+    :: me == round -> read_until_closed() /* only one rank: two would wait for each other */
     :: HAS_MESSAGE(OWN(WORD), read) ->
         read_message();
         if
@@ -153,7 +154,7 @@ inline close() {
 #ifndef NO_CLOSING
     STORE_RELEASE(me, THEIRS(CLOSING), 1);
 #endif
-    /* The time of one rank is over once, and the call is made again. */
+    /* The first close of rank 0 may time out. Then the rank may read, and closes again. */
     if
     :: true
     :: me == 0 && !IS_DRAINED ->

@@ -1,29 +1,29 @@
-/* Opening a channel (src/channel/handshake.hpp: made_ready(), withdrawn(), ended();
- * src/channel/open.cpp: put_offer(), answer_offer(), apply_end(), withdraw_offer()): two ranks come until
- * each has opened as many channels as it wants. Each may give up some times while it waits, at any
- * step, and may find one offer of the other bad. The offers lie beside the word and are copied word
- * by word. Shown: both have the same channels, each made of the two offers that belong together;
- * a refusal is heard by both; and nobody waits for ever.
+/* Opening channels (src/channel/handshake.hpp: made_ready(), withdrawn(), ended(); src/channel/open.cpp:
+ * put_offer(), answer_offer(), apply_end(), withdraw_offer()). Two ranks make offers until each has opened all its
+ * channels. While a rank waits, it may give up at any step. Rank 0 may refuse one offer. The offers are not part of
+ * the word that both ranks change, and are copied word by word.
+ * Shown: both ranks open the same channels, each from two offers that belong together; both ranks learn of a
+ * refusal; and no rank waits for ever.
  *
- * Mistakes that must be found: OFFER_LATE (written after it is said to be there), NO_RECHECK (a
- * copied offer is used though it may have been taken back meanwhile), BLIND_TAKE_BACK (does not
- * look whether both were ready), KEEPS_NUMBER (an offer taken back ends nothing, though the other
- * may have found it good), SILENT_END (the next number alone tells that a channel is open). */
+ * Mistakes that must be found: OFFER_LATE (the offer is written after it is announced), NO_RECHECK (a copied offer
+ * is used without a check that it was not withdrawn meanwhile), BLIND_TAKE_BACK (a rank withdraws its offer without
+ * a check that the number has not ended), KEEPS_NUMBER (a withdrawal does not end the number, though the other rank
+ * may have accepted the offer), SILENT_END (a rank that finds a new number assumes that the channel is open). */
 #define PROCESSES 2
 #define WORDS 4
 #define SAME_WORD_OVERTAKES false
 #define OFFER(rank, part) (2 * (rank) + (part))
 #define CHANNELS 2
-#define GIVES_UP 2 /* of both in all */
+#define GIVES_UP 2 /* by both ranks together */
 #include "memory.pml"
 
-/* The word that both change by compare and swap. */
+/* The word that both ranks change by compare and swap. */
 byte number = 0;
-byte how = 0; /* the number before ended: 0 open, 1 taken back, 2 refused */
+byte how = 0; /* result of the previous number: 0 open, 1 withdrawn, 2 refused */
 bool offered[2];
 bool ready[2];
 
-/* What the ranks have come to: attempts of both sides that make up a channel. */
+/* Results. A channel is made of one attempt of each rank. */
 byte opened[2];
 byte made_of[8]; /* [rank * 4 + channel * 2 + side] */
 byte refused[2];
@@ -38,7 +38,7 @@ inline load() {
     }
 }
 
-/* The number ends; in one step with the look that it was still the one. */
+/* Ends the number. The caller checks in the same atomic step that the number has not ended yet. */
 inline end_number(ending) {
     number++;
     how = ending;
@@ -48,7 +48,7 @@ inline end_number(ending) {
     ready[1] = false
 }
 
-/* Stores before a compare and swap come before it. */
+/* fence() is here because a compare and swap comes after all earlier stores. */
 inline put_offer() {
     attempt++;
 #ifndef OFFER_LATE
@@ -81,9 +81,9 @@ inline answer_offer() {
 #else
     :: true ->
 #endif
-        assert(first == second); /* it is used: memory is mapped and addresses are followed */
+        assert(first == second); /* the offer is used here */
         if
-        :: refusals == 0 -> /* it is bad */
+        :: refusals == 0 -> /* the offer is bad */
             atomic {
                 if
                 :: number == mine -> end_number(2); refused[me]++; refusals++; goto next

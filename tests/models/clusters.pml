@@ -1,12 +1,13 @@
-/* The barrier of large teams (src/team/cluster.cpp: arrive_at_cluster(), is_released()), with waits that
- * time out and are taken up again by the next call, and with a rank that dies at any step. Ranks 0 and
- * 1 are a cluster, rank 2 is one. Before each barrier a rank stores its data with the number of the
- * barrier. Shown: after a barrier a rank finds everybody's data of that barrier, and nobody waits for
- * ever: where the barrier can not be completed, the dead rank is found not to have arrived.
+/* The barrier of large teams (src/team/cluster.cpp: arrive_at_cluster(); src/team/cluster.hpp: is_released()).
+ * Ranks 0 and 1 form one cluster, rank 2 another. A wait may time out, and the next call continues it. One rank may
+ * die at any step. Before each barrier a rank stores the number of the barrier as its data.
+ * Shown: after a barrier a rank finds the data of this barrier, or of the next one, from all ranks; and no rank
+ * waits for ever. If a death prevents the barrier, the other ranks find that the dead rank has not arrived.
  *
- * Mistakes that must be found: RELAXED_COUNT, RELAXED_RELEASE, NO_RESET (of the counts), COUNTS_AGAIN (the
- * call after a timeout counts this rank in once more), ARRIVES_FIRST (a rank says that it has arrived
- * before it counts), ONE_RELEASED (the last rank releases its own cluster alone). */
+ * Mistakes that must be found: RELAXED_COUNT (the additions are relaxed), RELAXED_RELEASE (the stores that release
+ * the clusters are relaxed), NO_RESET (the counts are not reset), COUNTS_AGAIN (the call after a timeout adds this
+ * rank again), ARRIVES_FIRST (a rank says that it has arrived before it adds itself), ONE_RELEASED (the last rank
+ * releases only its own cluster). */
 #define RANKS 3
 #define BARRIERS 2
 #define TIMEOUTS 1 /* of each rank */
@@ -36,7 +37,7 @@ inline perhaps_die() {
     fi
 }
 
-/* An addition waits for the stores before it, as a release does. */
+/* An addition is a release: it waits for the earlier stores. */
 inline add_one(word, size) {
     atomic {
 #ifndef RELAXED_COUNT

@@ -1,12 +1,14 @@
-/* The dissemination barrier between nodes (src/team/nodes.cpp: disseminate(), send_word(), ask_for_word()).
- * The word of a round is a put that is not acknowledged: it may be lost, or land at any time, more than once, and behind
- * the word of a later barrier, so that the word goes back. So each leader first stores in its own memory what it sends,
- * and who waits for a word may read that instead. What was read for one round says nothing of another: it is another
- * leader's. Shown: nobody leaves a barrier before all have entered it, and nobody waits for ever.
+/* The dissemination barrier between nodes (src/team/nodes.cpp: disseminate(), send_word(), ask_for_word()). Each
+ * rank in the model is the leader of a node. In each round a leader puts a word to another leader. The put is not
+ * acknowledged: the word may be lost, may arrive several times, and may arrive after the word of a later barrier.
+ * Then the number in memory decreases. Therefore a leader first stores the number of its latest word in its own
+ * memory. A leader that waits for a word may read this number instead. The number that was read in one round is not
+ * valid in the next round, because it belongs to another leader.
+ * Shown: no rank leaves a barrier before all have entered it; and no rank waits for ever.
  *
- * Mistakes that must be found: NOT_ASKED (the word alone is waited for), SAYS_TOO_EARLY (a leader says that it has
- * sent its first word before its node has come), KEEPS_TOLD (what was read for one round is taken for the next one's),
- * SKIPS_LAST_ROUND. */
+ * Mistakes that must be found: NOT_ASKED (a leader waits only for the word), SAYS_TOO_EARLY (a leader stores the
+ * number of its first word before its node has arrived), KEEPS_TOLD (the number that was read in one round is used
+ * in the next), SKIPS_LAST_ROUND. */
 #define RANKS 3
 #define ROUNDS 2
 #define BARRIERS 2
@@ -22,14 +24,14 @@
 #endif
 
 byte memory[RANKS * ROUNDS];
-byte out[RANKS];     /* number of the last word that was put */
-byte sent[RANKS];    /* what the rank says of it */
-byte entered[RANKS]; /* what has happened, for the assertion alone */
+byte out[RANKS];     /* number of the last word put */
+byte sent[RANKS];    /* the number that other leaders may read */
+byte entered[RANKS]; /* the last barrier entered; for the assertion */
 
 #define LANDS(me, epoch, round) \
     out[me] >= NUMBER(epoch, round) -> memory[WORD(OTHER(me, round), round)] = epoch
 
-/* What comes of the words; nothing more from some time on. */
+/* Delivers words in any order. It may stop at any time: then all later words are lost. */
 proctype network() {
     do
     :: LANDS(0, 1, 0)

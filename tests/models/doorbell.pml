@@ -1,15 +1,15 @@
-/* Sleeping and waking (src/runtime/wait.hpp, wait.cpp): two threads of a rank wait for a word each,
- * two other ranks set one word each, and all meet at the rank's doorbell. One setter makes a fence,
- * the other leaves that to the sleepers, which make one for all processors. Shown: nobody sleeps
- * for ever on a word that was set. The bound of a sleep (the tick) is left out, so that nothing but a
- * ring ends it.
+/* Sleep and wake-up (src/runtime/wait.hpp, wait.cpp). Two threads of one rank wait for one word each and share the
+ * rank's doorbell. Two other ranks set one word each. One setter executes a fence. The other setter executes none,
+ * because the sleepers execute a barrier for all processors.
+ * Shown: no thread sleeps for ever on a word that was set. The time limit of a sleep is left out, so only a ring
+ * ends a sleep.
  *
  * Mistakes that must be found: NO_SETTER_FENCE, NO_SLEEPER_FENCE, NO_BARRIER, LATE_RINGS (the count of rings is
- * read after the last look at the word), WAKES_ONE (instead of all). */
+ * read after the last load of the word), WAKES_ONE (a ring wakes only one sleeper). */
 #define PROCESSES 4
 #define WORDS 4
 #define SAME_WORD_OVERTAKES false
-#define SLEEPERS 2 /* index of Doorbell::sleepers in memory, after the two words waited for */
+#define SLEEPERS 2 /* Doorbell::sleepers; the words waited for are 0 and 1 */
 #define RINGS 3
 #include "memory.pml"
 
@@ -25,13 +25,13 @@ inline announce() {
     fence(me);
 #endif
 #ifndef NO_BARRIER
-    /* barrier_everywhere() reaches the setter that has joined, and not the other */
+    /* barrier_everywhere() acts only on the setter that has joined the barriers. */
     fence(3);
 #endif
     skip
 }
 
-/* sleep(): the kernel compares and sleeps in one step, after all that this thread stored. */
+/* sleep(): the kernel compares and sleeps in one step, after the earlier stores of this thread. */
 inline sleep() {
 #ifdef LATE_RINGS
     seen = memory[RINGS];
@@ -47,7 +47,7 @@ inline sleep() {
     add_relaxed(me, SLEEPERS, -1)
 }
 
-/* wait_until(), after polling has not helped */
+/* wait_until(), when it no longer polls */
 proctype waiter(byte me) {
     int seen = 0;
     do
@@ -63,7 +63,7 @@ proctype waiter(byte me) {
     od
 }
 
-/* A store and ring_doorbell() */
+/* A store, then ring_doorbell(). */
 proctype setter(byte me; byte word) {
     store_release(me, word, 1);
 #ifndef NO_SETTER_FENCE

@@ -1,10 +1,10 @@
-/* The exchange through mailboxes (src/team/barrier.cpp: exchange(), read_message()): a rank writes a
- * message of two words into the mailbox whose turn it is, takes part in a flat barrier, and reads
- * everybody's. Between exchanges there is also a barrier alone. Shown: every message read is that of
- * the exchange under way, in both words.
+/* The exchange through mailboxes (src/team/barrier.cpp: exchange(), read_message()). Each rank has two mailboxes
+ * and uses them in turn. It writes a message of two words into one of them, takes part in a flat barrier, and reads
+ * the messages of all others. One call is a barrier without messages.
+ * Shown: both words of every message read belong to the current exchange.
  *
- * Mistakes that must be found: SINGLE_MAILBOX, ARRIVES_FIRST (the message is written after the
- * arrival), RELAXED_ARRIVAL. */
+ * Mistakes that must be found: SINGLE_MAILBOX (each rank has only one mailbox), ARRIVES_FIRST (the message is
+ * written after the arrival), RELAXED_ARRIVAL (the arrival is not a release). */
 #define RANKS 3
 #define CALLS 4 /* the third is a barrier alone */
 #define PROCESSES RANKS
@@ -36,7 +36,7 @@ inline write_message() {
 
 proctype rank(byte me) {
     byte call = 1;
-    byte number = 0; /* Team::epoch */
+    byte number = 0; /* of the exchange */
     byte peer;
     do
     :: call <= CALLS ->

@@ -1,16 +1,19 @@
-/* The fence of the path fabric (docs/design/fabric.md, "The fence"): ranks S and C put into one word of T. What is in
- * flight may land at any later time, as long as the endpoint of T that it was sent to is open: a later endpoint may have the
- * same address, but not the same keys. A put may be in
- * doubt at any time, whether it has landed or not. Who is in doubt asks T to close the endpoint, and T
- * answers with the number of the new one; both messages may be lost, repeated and late. There are two rails, each with an endpoint
- * of T's and numbers of its own; a put goes by either, and so does its repetition. C
- * puts its value once it knows that S is done. Shown: once C is done its value stays, whatever is still in flight; and two
- * ranks that are in doubt about one endpoint close it once.
+/* The fence of the path fabric (docs/design/fabric.md, "The fence"). Ranks S and C put values into one word of rank
+ * T. A put in flight may land at any later time while the endpoint of T to which it was sent is open. A later
+ * endpoint may have the same address, but has other keys. The sender may come to doubt a put at any time, whether
+ * the put has landed or not. Then it asks T to close the endpoint, and T answers with the number of the new
+ * endpoint. Questions and answers may be lost, repeated or late. There are two rails, and T has an endpoint with
+ * its own numbers on each. A put and its repetition may go by different rails. C puts its value after it has
+ * learned that S is done.
+ * Shown: after C is done its value stays, whatever is still in flight; and two ranks that are in doubt about one
+ * endpoint close it only once.
  *
- * Mistakes that must be found: NO_FENCE (repeats at once), REPORTS_EARLY (an error ends the put before the fence has been
- * answered), TAKES_OLD_COMPLETION (the completion of the first try ends a put whose repetition is in flight), ANSWERS_FIRST (T answers and closes later), TAKES_ANY_ANSWER (also the answer to an earlier question),
- * CLOSES_AGAIN (T closes whatever endpoint is open, also for a question about an earlier one), TAKES_OTHER_RAIL (an answer about one rail ends a doubt on the other), KEEPS_KEYS (the next endpoint of T has the
- * address and the keys of the last). */
+ * Mistakes that must be found: NO_FENCE (the sender repeats a put without asking), REPORTS_EARLY (a put ends with
+ * an error before T has answered), TAKES_OLD_COMPLETION (the completion of the first try ends a put whose
+ * repetition is in flight), ANSWERS_FIRST (T answers before it closes the endpoint), TAKES_ANY_ANSWER (the sender
+ * also accepts the answer to an earlier question), CLOSES_AGAIN (a question about an earlier endpoint closes the
+ * current one), TAKES_OTHER_RAIL (an answer about one rail ends the doubt about the other), KEEPS_KEYS (the next
+ * endpoint of T has the same address and the same keys). */
 #define S 0
 #define C 1
 #define SENDERS 2
@@ -22,19 +25,19 @@
 
 byte open_number[RAILS]; /* of T's endpoints */
 byte word = 0;        /* T's memory: rank + 1 of who wrote it */
-byte doubts = 0;      /* that the network has caused */
+byte doubts = 0;      /* number of doubts that the network has caused */
 bool in_doubt[SENDERS];
-/* 1 + rail and number of the endpoint at which the last acknowledged put of each has landed; 0: none. */
+/* For each sender, 1 + AT() of the endpoint where its last acknowledged put has landed; 0: none. */
 byte acknowledged[SENDERS];
 bool done[SENDERS];
 
-/* Puts in flight: rank + 1 of the sender, 0: none. */
+/* Puts in flight. flight_of is the sender's rank + 1, or 0 for no put. */
 byte flight_of[FLIGHTS];
 byte flight_rail[FLIGHTS];
 byte flight_number[FLIGHTS];
 byte flights = 0;
 
-/* Messages of each rail and number that were sent; they stay in flight, so each may come late and several times, by any rail. */
+/* Messages sent, by the rail and number in them. They stay in flight, so each may arrive late and several times. */
 bool question[RAILS * NUMBERS];
 bool answer[RAILS * NUMBERS];
 
@@ -59,7 +62,7 @@ inline post() {
 #endif
 
 proctype sender(byte me) {
-    byte number[RAILS]; /* of T's endpoints, as far as is known here */
+    byte number[RAILS]; /* of T's endpoints, as this sender knows them */
     byte rail = 0;      /* of the last try */
 
     if
@@ -69,7 +72,7 @@ proctype sender(byte me) {
     post();
     do
     :: atomic { IS_OVER -> break }
-    /* A connection breaks, an acknowledgement is lost, or nothing is heard for long. */
+    /* A connection breaks, an acknowledgement is lost, or T is silent for long. */
     :: atomic {
         !in_doubt[me] && open_number[rail] == number[rail] && doubts < MOST_DOUBTS ->
         doubts++;
@@ -120,7 +123,7 @@ inline land(i) {
     flight_of[i] = 0
 }
 
-/* Once for each time that the network has caused a doubt, and at one go: nothing is polled meanwhile. */
+/* At most once for each doubt that the network has caused. One atomic step: nothing is polled meanwhile. */
 inline close(r) {
     assert(open_number[0] + open_number[1] < doubts);
     open_number[r]++;

@@ -1,21 +1,25 @@
-/* The lease of the path fabric (docs/design/fabric.md, "Silence"): S's node writes into T's memory and then hears nothing of
- * T. T asks each peer in turns, with the time of its clock in the question; the watcher of S's node gives the time back, and
- * T accepts from that node until LEASE later than this time; before the first answer it accepts without end. A question says whether
- * T's lease has begun. Only those that come after that count for S. Before the first of them is answered S's ranks send nothing, and if
- * that takes too long they report T without a lease. Messages, a put and a task may be lost, late and repeated. A rank of S's node reports
- * PEER_LOST once T can not accept from it any more, and tells C, which puts into the same word. The watcher and the rank are two
- * processes, each of which may be stopped for any time. T looks at the time
- * before it takes anything in, but may be up to LATE behind; a task it takes in first and carries out later. A lease that is over may
- * begin again with an answer to a later question. Shown: what S has sent does not
- * change T's memory after S has reported.
+/* The lease of the path fabric (docs/design/fabric.md, "Silence"). Ranks of S's node write into T's memory, then
+ * hear nothing more from T. T sends questions with the time of its clock. The watcher of S's node returns this
+ * time. T accepts data from the node until this time + LEASE. Before the first answer T accepts data without limit.
+ * A question says whether T's lease has begun, and S counts only a question that says so. S's ranks send nothing
+ * before their node has answered such a question. If that takes too long, they report T as lost without a lease.
+ * Questions and answers may be lost, late and repeated. The put and the task may be lost or late. A rank of S's
+ * node reports T as lost when T can no longer accept data from this node. The watcher and the rank are two
+ * processes, and each may be stopped for any time. T checks the time before it accepts anything, but may notice the
+ * end of a lease up to LATE too late. T executes a task some time after it has accepted the task. The answer to a
+ * later question may start a lease again that has ended.
+ * Shown: no data that S has sent changes T's memory after S has reported T as lost.
  *
- * Mistakes that must be found: NO_MARGIN (S reports at the end of the lease as it knows it), LEASE_FROM_ARRIVAL (T counts
- * from when the answer comes, which may have been under way for long), NOT_FINAL (S answers after it has reported,
- * and T accepts from it again), COUNTS_FROM_QUESTION (S counts from the last question it has heard, and had answered an older one later), NEVER_LOOKS (T
- * looks for the end of a lease only when it hears of that peer), REMEMBERS_LATER (the watcher answers, and stores after that when it
- * did), COUNTS_FIRST (the first question counts too, and its
- * answer may never come), ASKS_UNCOUNTED (a question that is asked after the end of a lease does not count, and begins another one), SENDS_FIRST (a rank sends before the first such question has been answered), TAKES_TASKS (the end of a lease closes T's memory to
- * puts, and tasks are still taken), CARRIES_OUT_LATER (the lease is looked at when a task is taken in, and not when it is carried out). */
+ * Mistakes that must be found: NO_MARGIN (S reports at the end of the lease, without a margin), LEASE_FROM_ARRIVAL
+ * (T counts the lease from the arrival of the answer, which may have been in flight for long), NOT_FINAL (S answers
+ * after its report, and T accepts data from S again), COUNTS_FROM_QUESTION (S counts from the time in the question
+ * that it answered last, although it may have answered a newer one before), NEVER_LOOKS (T checks for the end of a
+ * lease only when it receives an answer), REMEMBERS_LATER (the watcher answers before it stores the time of its
+ * answer), COUNTS_FIRST (S also counts a question from before the lease, whose answer may never arrive),
+ * ASKS_UNCOUNTED (after the end of a lease the questions say that no lease has begun, but their answers start
+ * another one), SENDS_FIRST (a rank sends before its node has answered a question that counts), TAKES_TASKS (after
+ * the end of a lease T refuses puts, but still accepts and executes tasks), CARRIES_OUT_LATER (T checks the lease
+ * when it accepts a task, but not when it executes the task). */
 #define LONG_SEARCH
 #define LEASE 2
 #define LATE 1
@@ -25,19 +29,19 @@
 mtype = { before, open, over };
 
 byte now = 0;
-bool has_question[END + 1]; /* in flight, by the time in it; they stay: late and repeated */
-bool counts[END + 1];       /* T's lease had begun */
+bool has_question[END + 1]; /* in flight, by the time in it; stays there: late and repeated */
+bool counts[END + 1];       /* the question says that T's lease has begun */
 bool has_answer[END + 1];
 bool put_in_flight = false;
 bool task_in_flight = false;
 bool task_is_taken = false;
 bool has_reported = false;
-byte heard = 0;          /* the latest question that S's node has answered, */
-byte answered_at = NONE; /* and when it first did */
+byte heard = 0;          /* the time in the latest question that S's node has answered */
+byte answered_at = NONE; /* time of the first answer to this question */
 mtype lease = before; /* of S's node at T */
 byte accepts_until = 0;
 
-/* T has been stopped for at most LATE: time does not go on while it is further behind. */
+/* T is stopped for at most LATE: the clock waits until T has noticed the end of the lease. */
 #define T_IS_IN_TIME (lease != open || now < accepts_until + LATE)
 
 #ifdef NOT_FINAL
@@ -124,7 +128,7 @@ end:
 #define IS_COUNTED(time) counts[time]
 #endif
 
-/* The watcher of S's node: first it stores when it answers, if nobody has reported, then it answers. */
+/* The watcher of S's node. Unless T was reported, it stores the time of its answer and then answers. */
 active proctype watcher() {
     byte time;
     bool is_between = false;
@@ -184,7 +188,7 @@ end1:
     :: atomic { answered_at != NONE -> put_in_flight = true; task_in_flight = true };
 end1:
         atomic { MAY_REPORT -> has_reported = true }
-    :: atomic { answered_at == NONE -> has_reported = true } /* it takes too long */
+    :: atomic { answered_at == NONE -> has_reported = true } /* no counted question for too long */
     fi
 #endif
 }

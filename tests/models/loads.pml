@@ -1,18 +1,16 @@
-/* Loads that run early or late, for models that define LATE_LOADS and include this after memory.pml.
- * The two are a memory weaker than that of x86: stores overtake each other there, here a load may
- * be done before earlier ones or after later stores. With TSO defined they are the memory of x86: a
- * buffer that is first in first out, and nothing else.
+/* Loads that run early or late. A model that defines LATE_LOADS includes this file after memory.pml. This memory is
+ * weaker than that of x86: stores may overtake each other, and a load may run before earlier loads or after later
+ * stores. With TSO defined it is the memory of x86, which has only store buffers that are first in, first out.
  *
- * Early: each process has a view of every word, as old as it likes. A relaxed load takes what is in
- * the view or in memory; an acquire takes what is in memory and brings the whole view up to date. A
- * word is seen in the order of its stores, because a view never goes back.
- * Late: one load of a process may be under way. A release store stays in the buffer until it is
- * over, a relaxed one does not. What it finds in the end is compared with what it should find.
+ * Early loads: each process has a view, with an old or current value of each word. A plain load takes the value in
+ * the view or the one in memory. An acquire takes the value in memory and updates the whole view. The view only
+ * goes forward, so a process finds the values of a word in the order of their stores.
+ * Late loads: each process may have one pending load. A release store stays in the buffer until the load has ended.
+ * A relaxed store does not wait for the load. When the load ends, its value is compared with the expected one.
  *
- * STORE_RELAXED and STORE_RELEASE are the same on TSO.
+ * With TSO, STORE_RELAXED and STORE_RELEASE are the same.
  *
- * A model whose plain loads are of its last words alone says which is the first of them
- * (FIRST_PLAIN): no view of the others is kept. */
+ * FIRST_PLAIN is the first word that is read by plain loads. The views do not contain the words before it. */
 #ifndef FIRST_PLAIN
 #define FIRST_PLAIN 0
 #endif
@@ -38,7 +36,7 @@ inline refresh(p) {
     }
 }
 
-/* After a look at `w` that found what it waited for. */
+/* Called after a load of `w` has found the awaited value. */
 inline acquire(p, w) {
 #ifdef NO_ACQUIRE
     view[p * WORDS + w] = memory[w]
@@ -68,7 +66,7 @@ inline load_plain(p, w, wanted) {
 #endif
 }
 
-/* One for each process that loads late. */
+/* Ends late loads. Each process with late loads has one. */
 proctype finish_load(byte p) {
 end:
     do

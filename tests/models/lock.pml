@@ -1,16 +1,17 @@
-/* The lock (src/lock/lock.cpp): three ranks come, rank 0 twice; rank 1 may die at any step,
- * rank 2 may have a time limit. Shown: never two live ranks inside; a rank that comes in after
- * one that died inside is told so; and nobody waits for ever. While nobody has died, a rank that
- * waits is woken by its grant alone; the look at the lock's word about once a millisecond is there
- * for deaths.
+/* The lock (src/lock/lock.cpp). Three ranks acquire it, rank 0 twice. Rank 1 may die at any step. Calls of rank 2
+ * may time out.
+ * Shown: no two live ranks hold the lock at once; if a rank died while it held the lock, the next holder learns of
+ * the death; and no rank waits for ever. While no rank has died, a waiting rank is woken only by its grant. It also
+ * looks at the lock's word about once a millisecond, because of deaths.
  *
- * Every shared step of the source is one atomic operation and one step here. A compare_swap of the
- * word compares `change`, which every change of the word counts up.
+ * Each access of the source to shared memory is one atomic operation, and one step here. Every change of the word
+ * increments `change`, and a compare_swap of the word compares `change`.
  *
- * Mistakes that must be found: SILENT_JOIN, SILENT_LEAVE (the queue changes, the word does not),
- * BLIND_LEAVE (does not look whether it was given the lock), BLIND_RELEASE (stores the word),
- * FORGETS_WAITERS (hands over without the mark), NO_LOOK, STALE_GRANT (a
- * grant that was under way for long hides a later one), TELLS_NOBODY (of a death inside). */
+ * Mistakes that must be found: SILENT_JOIN, SILENT_LEAVE (the queue changes without a change of the word),
+ * BLIND_LEAVE (a rank that gives up does not check whether it holds the lock), BLIND_RELEASE (the release does not
+ * compare the word), FORGETS_WAITERS (a hand-over clears the waiters' mark), NO_LOOK (a waiting rank never looks at
+ * the word), STALE_GRANT (a delayed grant overwrites a later one), TELLS_NOBODY (the next holder does not learn of
+ * the death). */
 #define RANKS 3
 #define DEATHS 1
 #define FREE 0
@@ -42,7 +43,7 @@ inline load_word() {
     }
 }
 
-/* compare_swap; what is there afterwards is seen in both cases. */
+/* compare_swap. Afterwards `seen` and the seen_ variables are the present word, also after a failure. */
 inline swap_word(new_holder, new_waiters, new_died) {
     atomic {
         swapped = (seen == change);
@@ -61,7 +62,7 @@ inline swap_word(new_holder, new_waiters, new_died) {
     }
 }
 
-/* LockView::find_first(): one line after the other. */
+/* LockView::find_first(). Reads one line in each step. */
 inline find_first() {
     first = 0;
     lowest = 255;
@@ -151,7 +152,6 @@ inline release() {
     od
 }
 
-/* A rank that died after release() had begun is not inside any more: the word it left says so. */
 proctype rank(byte me) {
     byte seen, seen_holder, first, lowest, at, ticket, round;
     bool seen_waiters, seen_died, swapped, got, timed;
@@ -267,7 +267,7 @@ in:
         release();
 next:
         skip;
-        /* What is over is forgotten, so that runs which differ in it are one. */
+        /* Clears variables that are no longer needed, which saves states. */
         d_step {
             seen = 0; seen_holder = 0; seen_waiters = false; seen_died = false;
             first = 0; lowest = 0; at = 0; ticket = 0; swapped = false; got = false; timed = false

@@ -1,12 +1,12 @@
-/* Memory as the models see it: every process has a buffer of stores that the others do not see yet.
- * Included by the models, which define PROCESSES and WORDS first and call the steps below.
+/* Memory with store buffers: a process does not see the stores that are still in the buffers of others.
+ * A model defines PROCESSES, WORDS and SAME_WORD_OVERTAKES, includes this file, and calls the steps below.
  *
- * A store enters the buffer of its process; the process `drain` takes it to memory some time later.
- * A relaxed store may overtake earlier ones to other words. A release store stays behind all of
- * them. fence() waits until the buffer is empty, as a sequentially consistent fence does; that is
- * what lets a later load run ahead of an earlier store without it. Loads happen in the order of the
- * program, so a missing acquire is not found here. */
-#define DEPTH 3 /* of a buffer; a store waits while it is full */
+ * A store enters the buffer of its process. The process `drain` moves it to memory at any later time. A relaxed
+ * store may overtake earlier stores to other words. With SAME_WORD_OVERTAKES it may also overtake stores to the
+ * same word. A release store leaves after all earlier stores. fence() waits until the buffer is empty, as a
+ * sequentially consistent fence does. Without a fence, a later load may run ahead of an earlier store. Loads run in
+ * program order, so a missing acquire is not found here. loads.pml adds loads out of order. */
+#define DEPTH 3 /* stores in a buffer; a store waits while the buffer is full */
 
 int memory[WORDS];
 #ifdef LATE_LOADS /* loads.pml */
@@ -18,7 +18,7 @@ typedef Buffer {
     byte word[DEPTH];
     int value[DEPTH];
     bool is_release[DEPTH];
-    bool is_addition[DEPTH] /* of the value, by an atomic read-modify-write */
+    bool is_addition[DEPTH] /* an atomic read-modify-write that adds the value */
 };
 Buffer buffers[PROCESSES];
 
@@ -46,7 +46,7 @@ inline fence(p) {
     buffers[p].count == 0
 }
 
-/* Takes entry `i` of the buffer of `p` to memory, if nothing before it forbids that. */
+/* Moves entry `i` of the buffer of `p` to memory, unless an earlier entry or a late load must come first. */
 inline take(p, i) {
     byte j = 0;
     bool is_free = true;
@@ -96,7 +96,7 @@ inline take(p, i) {
     is_free = true
 }
 
-/* One for each process, so that any of its entries may go at any time. */
+/* Each process has one. It moves any entry at any time. */
 proctype drain(byte p) {
 end:
     do

@@ -1,33 +1,38 @@
-/* Beats of the watch that come through while the messages of the path fabric do not (docs/design/fabric.md, "Mute peers"). T is a
- * rank whose node has others, so its watch answers also while T is stopped. S asks T in each step of the clock, and hears it if T is
- * not stopped and the messages come through. They may be cut for any time. In an outage beats and messages are lost, and after it
- * messages for as long again, since TCP waits; the next outage comes later. T's watch tells S's, up to a step late, when T last looked at its network; that is known for
- * FRESH steps. While S does not hear T it counts the steps in which T was not known to look, and those since then. Once the latter are
- * more, S's node withholds its answers to T's node while T is known to look. S reports T as lost LEASE + MARGIN after the last answer (lease.pml shows that T
- * accepts nothing from it then, and silence.pml when that is). Shown: unless messages are cut, no more than FRESH answers are withheld in
- * a row, however T is stopped and goes on and whatever outages there are; and if they are cut while T looks, S reports in time.
+/* Mute peers: the messages of the path fabric are lost, but the watchers' messages (beats) arrive
+ * (docs/design/fabric.md, "Mute peers"). T is a rank. Other ranks of its node are alive, so the node's watcher
+ * answers also while T is stopped. In each step of the clock S asks T. S hears T if T is not stopped and the
+ * messages arrive. Messages may be cut for any time. In an outage beats and messages are lost. After the outage
+ * messages are lost for the same time again, because TCP waits before it repeats. The next outage begins after this
+ * time. T's watcher tells S's watcher, up to one step late, when T last polled its network. S takes T for polling
+ * until FRESH steps after this time. While S does not hear T, it counts steps. `blind` counts the steps up to the
+ * last one in which T was not known to poll, and `awake` counts the steps after that one. If `awake` is larger, S's
+ * node withholds its answers to T's node while T is known to poll. S reports T as lost LEASE + MARGIN after its
+ * last answer (lease.pml shows that T then accepts nothing from S).
+ * Shown: if messages are not cut, at most FRESH answers in a row are withheld, whatever stops and outages there
+ * are; and if messages are cut while T polls, S reports T in time.
  *
- * Mistakes that must be found: COUNTS_STOPPED (answers are withheld whether T looks or not), COUNTS_AT_ONCE (also right after an outage), KEEPS_CLAIM (who hears T again
- * lets its claim run out), ANSWERS_ON (nothing is withheld). */
+ * Mistakes that must be found: COUNTS_STOPPED (answers are withheld also while T does not poll), COUNTS_AT_ONCE
+ * (answers are withheld without a comparison with `blind`, also right after an outage), KEEPS_CLAIM (after S hears
+ * T again, its claim not to hear T stays until it is too old), ANSWERS_ON (no answer is withheld). */
 #define LEASE 5
 #define MARGIN 1
 #define FRESH 2
-#define LONG 30 /* so that what never happened is long ago */
+#define LONG 30 /* the first time; time 0 is long ago */
 #define END (LONG + 20)
 
 byte now = LONG;
 bool is_cut = false;
 bool is_out = false;
 bool is_stopped = false;
-byte lag = 0;            /* so long messages are lost after the outage */
-byte mute_steps = 0;     /* in a row, in which messages were cut, beats were not, and T looked */
+byte lag = 0;            /* steps for which messages are lost after the outage */
+byte mute_steps = 0;     /* in a row, in which messages were cut, beats were not lost, and T polled */
 byte withheld_steps = 0; /* in a row, in which messages were not cut and an answer was withheld */
-byte looked = 0;         /* T, last */
-byte before = 0;         /* the same, a step ago */
-byte known = 0;          /* the same, as S's watch knows */
-byte unheard = 0;        /* S has last said that it does not hear T; 0: it does */
-byte blind = 0;          /* steps in which S did not hear T: T was not known to look, */
-byte awake = 0;          /* and it was, since then */
+byte looked = 0;         /* when T last polled */
+byte before = 0;         /* `looked` one step ago */
+byte known = 0;          /* `looked`, as S's watcher knows it */
+byte unheard = 0;        /* when S last claimed that it does not hear T; 0: no claim */
+byte blind = 0;          /* steps without T, up to the last one in which T was not known to poll */
+byte awake = 0;          /* later steps without T, in which T was known to poll */
 byte answered = LONG;
 bool has_reported = false;
 

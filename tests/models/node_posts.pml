@@ -1,26 +1,26 @@
-/* Posts between nodes (src/coll/nodes.cpp): two nodes of two ranks, the even ones lead. In round n a
- * member posts into one of its slots, or posts nothing that is read. A leader waits for the posts of its
- * node, puts them as messages into the other node's buffer and then its word, and releases its node when
- * the other word has arrived; it stays in the round until then, or, where the root is on its node and nobody
- * there reads anything else, until its next round. Members read their own node's posts where
- * they lie, those of the other node in their node buffer, and larger ones by a get from
- * the slot. Who reads nothing goes on without waiting. Puts overtake each other, and words have two
- * places in turn. The first leader's messages and word are one task instead, which the other rank carries
- * out at once; two of them are under way, and the later one may be carried out first. No word is under way when the
- * next one to its place goes: the other leader has left the round of it. Shown: what is
- * read is of this round, and nobody waits for ever.
+/* Posts between nodes (src/coll/nodes.cpp). There are two nodes of two ranks, and the even ranks are leaders. In
+ * round n a member posts data into one of its slots, or stores only its number if nobody reads its data. A leader
+ * waits for the posts of its node, puts them as messages into the other node's buffer, and then puts its word. It
+ * releases its node when the word of the other leader has arrived. It stays in the round until then. Exception: if
+ * all data of the round comes from its own node, it may wait for the word in its next round instead. A member reads
+ * the posts of its own node in place, messages of the other node in the node buffer, and longer posts by a get from
+ * the slot. A member that reads nothing does not wait. Puts may overtake each other, and a leader's words have two
+ * places, used in turn. The first leader sends its messages and its word as one task, which the other rank executes
+ * in one step. Two tasks may be in flight, and the later one may be executed first. When a task is sent, no earlier
+ * task for the same place is in flight, because the other leader has left that round.
+ * Shown: all data read is of the current round; and no rank waits for ever.
  *
- * Mistakes that must be found: SINGLE_BUFFER (rounds do not take turns), WORD_FIRST (the word does not
- * wait until the messages are delivered), ONE_PLACE (words do not take turns), SKIPS_GATHER (the
- * leader does not wait for its node), RELEASES_FIRST (it releases its node before the other word has
- * arrived), LEAVES_EARLY (a leader that reads nothing does not take part in the round), LEAVES_FOR_EVER (a round
- * that was left is not ended before the next), ROOM_OF_NODE (who
- * writes a slot again checks only the members of its node), RELAXED_NUMBER. */
+ * Mistakes that must be found: SINGLE_BUFFER (all rounds use the same buffer), WORD_FIRST (the word does not wait
+ * until the messages are delivered), ONE_PLACE (all words use the same place), SKIPS_GATHER (the leader does not
+ * wait for its node), RELEASES_FIRST (the leader releases its node before the other word has arrived), LEAVES_EARLY
+ * (a leader that reads nothing takes no part in the round), LEAVES_FOR_EVER (a round that the leader has left is
+ * never ended), ROOM_OF_NODE (before a member reuses a slot, it checks only the members of its node),
+ * RELAXED_NUMBER (the store of the number is relaxed). */
 #define LONG_SEARCH
 #define RANKS 4
 #define ROUNDS 5
 #define SLOTS 2
-#define PROCESSES 6 /* the ranks, and the words that the second leader has put, by their places */
+#define PROCESSES 6 /* the ranks, and the two places of the words of the second leader */
 #define WORDS 26
 #define SAME_WORD_OVERTAKES true
 #define LATEST(rank) (rank)
@@ -30,7 +30,7 @@
 #define BUFFER(node, local, turn) (RANKS + 14 + 4 * (node) + 2 * (local) + (turn))
 #include "memory.pml"
 
-/* Three rounds of root 1, which does not lead, one of all, and one of root 0, which does. */
+/* Rounds 1 to 3: the root is rank 1, not a leader. Round 4: all post. Round 5: the root is rank 0, a leader. */
 #define COMES_FROM_NODE(node, n) ((n) != 4 && (node) == 0)
 #define IS_READ(rank, n) ((n) == 4 || ((n) < 4 && (rank) == 1) || ((n) == 5 && (rank) == 0))
 
@@ -50,7 +50,7 @@
 #define STORE_NUMBER(word, value) store_release(me, word, value)
 #endif
 
-/* Those of the first leader, by the places of their words; 0: there is none. */
+/* Tasks of the first leader, by the places of their words. Number 0: no task. */
 typedef Task {
     byte number;
     int messages[2]
@@ -98,7 +98,7 @@ inline lead() {
     if
     :: node == 0 ->
         assert(tasks[n % 2].number == 0);
-        fence(me); /* a message leaves behind the stores of its sender */
+        fence(me); /* the task leaves after the earlier stores of its sender */
         atomic {
             tasks[n % 2].number = n;
             tasks[n % 2].messages[0] = n;
@@ -147,7 +147,7 @@ proctype rank(byte me) {
     byte n = 1;
     byte peer;
     byte node = me / 2;
-    byte left; /* the round whose last word this leader has not waited for */
+    byte left; /* the round that this leader has left before the word arrived; 0: none */
     byte needed[SLOTS];
     do
     :: n <= ROUNDS ->

@@ -1,13 +1,12 @@
-/* The exchange between nodes (src/team/nodes.cpp): two nodes of two ranks, the even ones lead. A member
- * writes its message, arrives and waits for the release of its leader, who collects the messages of its
- * node, puts them into the other node's buffer and then its word, and releases its node when the other
- * word has arrived. Puts overtake each other. Between exchanges there is also a barrier alone, in which
- * no messages go. Shown: every message read is that of the exchange under way, and nobody leaves
- * before all have arrived.
+/* The exchange between nodes (src/team/nodes.cpp). There are two nodes of two ranks, and the even ranks are
+ * leaders. A member writes its message, arrives, and waits until its leader releases it. A leader collects the
+ * messages of its node, puts them into the other node's buffer, and then puts its word. It releases its node when
+ * the word of the other leader has arrived. Puts may overtake each other. One call is a barrier without messages.
+ * Shown: every message read belongs to the current exchange; and no rank leaves before all have arrived.
  *
- * Mistakes that must be found: SINGLE_BUFFER (exchanges do not take turns), WORD_FIRST (the word does
- * not wait until the messages are delivered), RELEASES_FIRST (the leader releases its node before the
- * other word has arrived), SKIPS_GATHER (it does not wait for its node), RELAXED_ARRIVAL. */
+ * Mistakes that must be found: SINGLE_BUFFER (all exchanges use the same buffer), WORD_FIRST (the word does not
+ * wait until the messages are delivered), RELEASES_FIRST (the leader releases its node before the other word has
+ * arrived), SKIPS_GATHER (the leader does not wait for its node), RELAXED_ARRIVAL (the arrival is not a release). */
 #define LONG_SEARCH
 #define RANKS 4
 #define CALLS 4 /* the third is a barrier alone */
@@ -28,7 +27,7 @@
 #endif
 #define MESSAGE(rank, call) (10 * (call) + (rank))
 
-byte entered[RANKS]; /* what has happened, for the assertion alone */
+byte entered[RANKS]; /* the last call entered; for the assertion */
 
 inline lead() {
 #ifndef SKIPS_GATHER
@@ -36,7 +35,7 @@ inline lead() {
 #endif
     if
     :: call != 3 ->
-        /* This rank's own mailbox may lie in its buffer still. */
+        /* Not read from memory: the store to this rank's mailbox may still be in the store buffer. */
         store_relaxed(me, BUFFER(1 - node, 0, TURN(call)), MESSAGE(me, call));
         store_relaxed(me, BUFFER(1 - node, 1, TURN(call)), memory[MAILBOX(me + 1, TURN(call))])
     :: else

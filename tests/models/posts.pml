@@ -1,13 +1,13 @@
-/* Posts of the collective calls (src/coll/posts.cpp: post(), has_posted(), has_reached(), has_room()). Each
- * member has SLOTS slots, a number in each, and the number of its last post. In round n either one
- * member (the root) posts something that all others read, or all do. A member whose post nobody reads
- * only stores its last number. Shown: what is read is the payload of this round, and nobody waits for
- * ever.
+/* Posts of the collective calls (src/coll/posts.cpp: post(), has_posted(), has_reached(), has_room()). Each member
+ * has SLOTS slots with a number each, and the number of its last post. In each round either one member (the root)
+ * posts data that all others read, or all members do. A member whose data nobody reads stores only the number of
+ * its post.
+ * Shown: the payload read is of the current round; and no rank waits for ever.
  *
- * Mistakes that must be found: NO_ROOM (a slot is written without looking whether it is free),
- * ONE_TOO_FEW (the others need only have posted the number itself), POSTS_EARLY (a member posts the next
- * round before it has read this one), RELAXED_NUMBER, SILENT_TAKES_SLOT (a post that nobody reads is
- * written into the slot without room). */
+ * Mistakes that must be found: NO_ROOM (a slot is written without a check that it is free), ONE_TOO_FEW (a slot
+ * counts as free when the others have posted its number, not the next one), POSTS_EARLY (a member makes the post of
+ * the next round before it has read this round), RELAXED_NUMBER (the stores of the numbers are relaxed),
+ * SILENT_TAKES_SLOT (a post that nobody reads is written into a slot without the check). */
 #define RANKS 3
 #define ROUNDS 5
 #define SLOTS 2
@@ -19,7 +19,7 @@
 #define PAYLOAD(rank, slot) (3 * RANKS + 2 * (rank) + (slot))
 #include "memory.pml"
 
-/* Rounds 1 and 2 have root 0, the third is one of all, then root 1 twice. */
+/* Rounds 1 and 2: the root is rank 0. Round 3: all post. Rounds 4 and 5: the root is rank 1. */
 #define IS_READ(rank, n) ((n) == 3 || ((n) < 3 && (rank) == 0) || ((n) > 3 && (rank) == 1))
 
 #ifdef RELAXED_NUMBER

@@ -1,19 +1,20 @@
-/* The end of a queue (src/queue/queue.cpp: attach(), detach(), destroy(), free_ended()): two threads of one
- * rank attach to a queue, put something in and detach, while its owner destroys it. A thread says in the rank's
- * control block that it attaches, looks whether the queue lives, claims a ring, and takes the word back; a
- * ring that somebody has holds the memory. The owner ends the queue first and then looks who may be in it,
- * again and again. Shown: nobody reads or writes the memory of a queue after it has gone, and it goes.
+/* The end of a queue (src/queue/queue.cpp: attach(), detach(), destroy(), free_ended()). Two threads of one rank
+ * attach to a queue, put items into it and detach, while its owner destroys it. A thread increments `attaching` in
+ * its rank's control block, checks that the queue is alive, claims a ring, and decrements `attaching`. A claimed
+ * ring keeps the memory allocated. The owner first marks the queue as ended. Then it looks repeatedly, until no
+ * thread is attaching and no ring is claimed.
+ * Shown: no thread accesses the memory after it was freed; and the memory is freed.
  *
- * Mistakes that must be found: NO_RAISE_FENCE, NO_END_FENCE, RINGS_FIRST (the owner looks at the rings before it looks
- * who attaches), LOWERS_EARLY (the word is taken back before a ring is claimed), NO_LOOK (whether the queue lives, once
- * the word says that somebody attaches), RELAXED_LOWER (the word may be taken back before the ring is seen),
- * RELAXED_DETACH (the ring may be given up before the item is there), HOLDS_NOTHING (the owner looks at who attaches
- * alone). */
+ * Mistakes that must be found: NO_RAISE_FENCE (no fence after the increment), NO_END_FENCE (no fence after the
+ * mark), RINGS_FIRST (the owner looks at the rings before it looks at `attaching`), LOWERS_EARLY (a thread
+ * decrements `attaching` before it claims a ring), NO_LOOK (a thread does not check that the queue is alive after
+ * the increment), RELAXED_LOWER (the decrement may become visible before the claim), RELAXED_DETACH (the free ring
+ * may become visible before the item), HOLDS_NOTHING (the owner looks only at `attaching`). */
 #define PRODUCERS 2
 #define PROCESSES 3 /* the owner is process PRODUCERS */
 #define WORDS 6
 #define SAME_WORD_OVERTAKES false
-#define IS_ENDED 0  /* SegmentRecord::live, the other way round */
+#define IS_ENDED 0  /* the opposite of SegmentRecord::live */
 #define ATTACHING 1 /* ControlHeader::attaching */
 #define RING(p) (2 + (p))
 #define PUT(p) (4 + (p))
@@ -25,7 +26,7 @@ inline add_release(p, w, v) {
     put_in_buffer(p, w, v, true, true)
 }
 
-/* Of the exchange that claims a ring only the store counts, which nothing later need wait for. */
+/* The exchange that claims a ring. Only its store matters here, and later steps need not wait for this store. */
 inline claim() {
     atomic {
         assert(!is_gone);
@@ -90,7 +91,7 @@ proctype producer(byte me) {
     fi
 }
 
-/* Nothing is on its way into the memory any more. */
+/* Frees the memory. No store into it may still be in a buffer. */
 inline give_up() {
     d_step {
         is_gone = true;

@@ -1,12 +1,12 @@
-/* A team slot that goes from team to team (src/team/create.cpp: create(), destroy()): ranks 0, 1 and 2
- * end team A; ranks 0 and 1 make B in the same slot, use and end it; ranks 1 and 2 make C there. The
- * words of the slot are never cleared. A creation is the agreement of its members on where the
- * numbers begin, in an exchange over a parent, which has words of its own. Shown: every message read is of
- * this team and of the exchange under way, and nobody waits for ever.
+/* A team slot that several teams use in turn (src/team/create.cpp: create(), destroy()). Ranks 0, 1 and 2 end team
+ * A. Ranks 0 and 1 make team B in the same slot, use it and end it. Ranks 1 and 2 make team C there. The words of
+ * the slot are never cleared. When a team is created, its members agree on the number from which it counts, in an
+ * exchange over the parent team. The parent has its own words.
+ * Shown: every message read is of this team and of the current exchange; and no rank waits for ever.
  *
- * Mistakes that must be found: OWN_NUMBER (each member counts on from what it has seen itself),
- * FROM_ZERO (numbers begin anew), ONE_SYNCHRONISATION (a team ends with the exchange alone, and whoever is
- * slow still reads messages when the next team writes its own). */
+ * Mistakes that must be found: OWN_NUMBER (each member counts on from its own numbers), FROM_ZERO (the numbers
+ * start again at 0), ONE_SYNCHRONISATION (a team ends with the exchange alone, so a slow member may still read
+ * messages while the next team writes its own). */
 #define RANKS 3
 #define PROCESSES RANKS
 #define WORDS 13
@@ -20,7 +20,7 @@
 
 #define MESSAGE_OF(rank, team, number) (100 * (number) + 10 * (team) + (rank))
 
-byte numbers[RANKS]; /* Registry::numbers; given to the others in the parent's exchange */
+byte numbers[RANKS]; /* Registry::numbers; sent to the others in the parent's exchange */
 
 /* Ranks `first` to `last` synchronise in the slot. */
 inline synchronise() {

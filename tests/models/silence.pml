@@ -1,11 +1,12 @@
-/* How long a lease of the path fabric may take to tell of silence (docs/design/fabric.md, "Silence"): from some time on no
- * answer of S's node reaches T, while what T says still reaches S. T asks anew, with the time of its clock, once the last question has been
- * answered and PAUSE is over; until then it repeats the last one. S counts from its first answer to the latest question.
- * Messages are under way for less than one step of the clock. Shown: S reports within PAUSE + LEASE + MARGIN of the silence, when T does
- * not accept from it any more, and reports nothing while there is no silence.
+/* How soon the path fabric reports a silent peer (docs/design/fabric.md, "Silence"). From some time on no answer of
+ * S's node reaches T, but T's questions still reach S. T asks a new question, with the time of its clock, when the
+ * last one is answered and PAUSE has passed. Until then it repeats the last question. S counts from its first
+ * answer to the latest question. A message is in flight for less than one step of the clock.
+ * Shown: S reports T as lost within PAUSE + LEASE + MARGIN after the silence began, when T no longer accepts data
+ * from S; and without silence S reports nothing.
  *
- * Mistakes that must be found: ASKS_ON (T asks anew although the last question has no answer), COUNTS_REPETITIONS (S counts from its
- * last answer, also to a question that it had answered before). */
+ * Mistakes that must be found: ASKS_ON (T asks a new question although the last one has no answer),
+ * COUNTS_REPETITIONS (S counts from its last answer, also to a repeated question). */
 #define LEASE 4
 #define MARGIN 1
 #define PAUSE 1
@@ -14,7 +15,7 @@
 byte now = 0;
 byte asked = 0; /* when T asked the last question */
 byte heard = 0; /* the latest question that S has answered */
-bool is_answered = true; /* the last question, as T knows */
+bool is_answered = true; /* whether the last question is answered, as T knows */
 byte accepts_until = LEASE;
 byte answered_at = 0;
 byte silent_since = 0;

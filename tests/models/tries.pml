@@ -1,18 +1,20 @@
-/* The tries of one piece by the active endpoint A of the path fabric (docs/design/fabric.md, "States of a transfer"). The
- * piece has one record, whose address is all that a completion says, and a private buffer, which belongs to the caller again once the
- * piece has ended. A try moves data as long as it is under way. An error of a try ends it; its completion may also never come. Then S closes A: what was under way is
- * dropped, with an error in the queue or without a word, as the provider likes. Completions stay in a queue until
- * they are read, in any order. Shown: nothing moves after the piece has ended, and a piece that ends with OK has had its last
- * try delivered.
+/* The tries of one piece by the active endpoint A of the path fabric (docs/design/fabric.md, "States of a
+ * transfer"). A piece is a part of a transfer, and each posting of it is a try. The piece has one record, and a
+ * completion contains only the address of this record. The piece also has a private buffer, which belongs to the
+ * caller again when the piece has ended. A try moves data while it is under way. An error of a try ends it. Its
+ * completion may also never come. In this case the sender closes A: all tries under way are dropped, with or
+ * without an error in the queue. Completions stay in the queue until they are read, in any order.
+ * Shown: no data moves after the piece has ended; and if the piece ends with OK, its last try was delivered.
  *
- * Mistakes that must be found: REPORTS_UNDER_WAY (a lost peer ends the piece while its try is under way), REPEATS_UNDER_WAY (the fence is answered, and the
- * record is posted again while its try is under way), KEEPS_QUEUE (A is closed, and its queue stays for the next A). */
+ * Mistakes that must be found: REPORTS_UNDER_WAY (the loss of the peer ends the piece while its try is under way),
+ * REPEATS_UNDER_WAY (after the fence was answered, the record is posted again while its try is under way),
+ * KEEPS_QUEUE (A is closed, but the next A uses the same queue). */
 #define MOST_TRIES 3
 
-byte last = 0; /* try that was posted, from 1 */
+byte last = 0; /* the last try posted; the first is 1 */
 bool under_way[MOST_TRIES + 1];
 bool delivered[MOST_TRIES + 1];
-/* Completions in the queue, by the try that they belong to, which S cannot see. */
+/* Completions in the queue, by their try. The sender cannot see the try. */
 bool has_ok[MOST_TRIES + 1];
 bool has_error[MOST_TRIES + 1];
 bool has_ended = false;
@@ -66,7 +68,7 @@ active proctype sender() {
         :: atomic { has_error[1] -> has_error[1] = false; in_doubt = true; is_over = true }
         :: atomic { has_error[2] -> has_error[2] = false; in_doubt = true; is_over = true }
         :: atomic { has_error[3] -> has_error[3] = false; in_doubt = true; is_over = true }
-        :: in_doubt = true /* nothing is heard */
+        :: in_doubt = true /* the peer is silent */
         :: atomic { in_doubt && !is_over -> close_active(); is_over = true }
         /* The fence has been answered. */
 #ifdef REPEATS_UNDER_WAY
@@ -87,7 +89,7 @@ active proctype sender() {
 inline move(try) {
     under_way[try] ->
     if
-    :: assert(!has_ended) /* a part of its data */
+    :: assert(!has_ended) /* a part of the data moves */
     :: assert(!has_ended); delivered[try] = true; has_ok[try] = true; under_way[try] = false
     :: has_error[try] = true; under_way[try] = false
     fi

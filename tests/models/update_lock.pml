@@ -1,13 +1,16 @@
-/* The lock of a segment whose atomic operations take turns (src/op/update_lock.cpp): three ranks
- * each change an array of two elements twice. Ranks 0 and 1 may die at any step, also between two
- * elements; rank 2 may have a time limit. Shown: never two live ranks inside; no update of a rank
- * that lives is lost; after a death everybody goes on; and who had no time has changed nothing.
+/* The lock under which ranks update a segment of SENNIT_ALLOC_ACCUMULATE (src/op/update_lock.cpp). Three ranks
+ * change an array of two elements, each of them twice. Ranks 0 and 1 may die at any step, also between two
+ * elements. Calls of rank 2 may time out.
+ * Shown: no two live ranks hold the lock at once; no stored update is lost; after a death the other ranks continue;
+ * and a call that timed out has changed nothing.
  *
- * The word holds rank + 1, or 0. An element is changed by a load and a store, which are two steps.
+ * The word of the lock contains rank + 1, or 0 if the lock is free. A change of an element is a load and a store,
+ * which are two steps.
  *
- * Mistakes that must be found: NO_LOOK (nobody looks whether the holder is dead), TAKES_FROM_LIVING
- * (takes over without a look), BLIND_TAKE (two that saw the same dead holder both store the word),
- * BLIND_FREE (who sees a dead holder stores that the lock is free). */
+ * Mistakes that must be found: NO_LOOK (no rank checks whether the holder is dead), TAKES_FROM_LIVING (a rank takes
+ * the lock from its holder without this check), BLIND_TAKE (a rank takes the lock of a dead holder without
+ * comparing the word, so two ranks may take it), BLIND_FREE (a rank that finds a dead holder marks the lock as free
+ * without comparing the word). */
 #define RANKS 3
 #define DEATHS 2
 
@@ -109,7 +112,7 @@ next:
         skip
     od;
 over:
-    /* What each rank has stored, it has counted: sums of the elements are the sums of these. */
+    /* Each rank has counted its stores in `mine`. */
     atomic {
         stored[0] = stored[0] + mine[0];
         stored[1] = stored[1] + mine[1];

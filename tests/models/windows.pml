@@ -1,13 +1,13 @@
-/* Posts of three kinds in the same slots of the collective calls (src/coll/area.hpp, fill_and_post()):
- * those of full size use all slots in turns, those of middle size the first ones alone, and a wide
- * post has its number in a slot of full size and its payload in a wide slot, of which there are
- * fewer. The protocol of posts.pml otherwise. Shown: what is read is the payload of this round, and
- * nobody waits for ever.
+/* Posts of three sizes in the same slots of the collective calls (src/coll/area.hpp; src/coll/progress.cpp:
+ * fill_and_post()). Posts of full size use all slots in turn. Posts of middle size use only the first slots. A wide
+ * post has its number in a slot of full size and its payload in a wide slot. There are fewer wide slots. The rest
+ * of the protocol is in posts.pml.
+ * Shown: the payload read is of the current round; and no rank waits for ever.
  *
- * Mistakes that must be found: OWN_BOOKS (posts of middle size do not look who still reads the slot
- * of one of full size), WIDE_LOOKS_ONCE (a wide post looks at its slot, and not at the slot that the
- * last payload of its wide slot had), ONE_MIDDLE_SLOT (a post may get the slot of the one before, for
- * which all would have to have come already). */
+ * Mistakes that must be found: OWN_BOOKS (a post of middle size does not check that the post of full size in its
+ * slot has been read), WIDE_LOOKS_ONCE (a wide post checks its own slot, but not the slot of the last post with the
+ * same wide slot), ONE_MIDDLE_SLOT (a post of middle size may get the slot of the post before it, so all members
+ * wait for each other). */
 #define RANKS 2
 #define ROUNDS 8
 #define SLOTS 4
@@ -26,8 +26,7 @@
 #define WIDE(rank, slot) (18 + 2 * (rank) + (slot))
 #include "memory.pml"
 
-/* Of root 0 a full post, a wide one, a middle one, a wide one, a full one, and from then on posts of
- * all: two middle ones and a full one. */
+/* Rounds 1 to 5: the root is rank 0; full, wide, middle, wide, full. Rounds 6 to 8: all post; middle, middle, full. */
 #define IS_READ(rank, n) ((rank) == 0 || (n) >= 6)
 #define IS_WIDE(n) ((n) == 2 || (n) == 4)
 #define IS_MIDDLE(n) ((n) == 3 || (n) == 6 || (n) == 7)
