@@ -1,6 +1,7 @@
-/* The exchange through mailboxes (src/team/barrier.cpp: exchange(), read_message()). Each rank has two mailboxes
- * and uses them in turn. It writes a message of two words into one of them, takes part in a flat barrier, and reads
- * the messages of all others. One call is a barrier without messages.
+/* The exchange through mailboxes (src/team/barrier.cpp: exchange(), read_message()). Each rank has two mailboxes,
+ * for odd and even epochs. It writes a message of two words into that of the epoch, takes part in a flat barrier, and
+ * reads the messages of all others. One epoch is a barrier without messages, so the exchanges before and after it
+ * use the same mailbox.
  * Shown: both words of every message read belong to the current exchange.
  *
  * Mistakes that must be found: SINGLE_MAILBOX (each rank has only one mailbox), ARRIVES_FIRST (the message is
@@ -15,9 +16,9 @@
 #include "memory.pml"
 
 #ifdef SINGLE_MAILBOX
-#define TURN(number) 0
+#define TURN(epoch) 0
 #else
-#define TURN(number) ((number) % 2)
+#define TURN(epoch) ((epoch) % 2)
 #endif
 #ifdef RELAXED_ARRIVAL
 #define ARRIVE(number) store_relaxed(me, ARRIVED(me), number)
@@ -28,22 +29,17 @@
 inline write_message() {
     if
     :: call != 3 ->
-        store_relaxed(me, MESSAGE(me, TURN(number)), number);
-        store_relaxed(me, MESSAGE(me, TURN(number)) + 1, 10 * number + me)
+        store_relaxed(me, MESSAGE(me, TURN(call)), call);
+        store_relaxed(me, MESSAGE(me, TURN(call)) + 1, 10 * call + me)
     :: else
     fi
 }
 
 proctype rank(byte me) {
-    byte call = 1;
-    byte number = 0; /* of the exchange */
+    byte call = 1; /* the epoch that it completes */
     byte peer;
     do
     :: call <= CALLS ->
-        if
-        :: call != 3 -> number++
-        :: else
-        fi;
 #ifdef ARRIVES_FIRST
         ARRIVE(call);
         write_message();
@@ -57,8 +53,8 @@ proctype rank(byte me) {
         for (peer : 0 .. RANKS - 1) {
             if
             :: peer != me && call != 3 ->
-                assert(memory[MESSAGE(peer, TURN(number))] == number);
-                assert(memory[MESSAGE(peer, TURN(number)) + 1] == 10 * number + peer)
+                assert(memory[MESSAGE(peer, TURN(call))] == call);
+                assert(memory[MESSAGE(peer, TURN(call)) + 1] == 10 * call + peer)
             :: else
             fi
         }
