@@ -25,6 +25,10 @@ int next_rank() {
     return (sennit_rank() + 1) % sennit_size();
 }
 
+int previous_rank() {
+    return (sennit_rank() + sennit_size() - 1) % sennit_size();
+}
+
 void barrier() {
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
 }
@@ -60,7 +64,7 @@ void copy_there_and_back(sennit_region theirs, std::size_t bytes) {
 
 void use_stack() {
     alignas(kPage) char array[kBytes];
-    const int previous = (sennit_rank() + sennit_size() - 1) % sennit_size();
+    const int previous = previous_rank();
     std::memset(array, sennit_rank() + 1, kBytes);
     sennit_region mine = SENNIT_REGION_NULL;
     sennit_region theirs = share(array, kBytes, 0, "SENNIT_REGISTER_STACK consents", &mine);
@@ -93,7 +97,7 @@ struct Neighbours {
 
 void use_shared_pages() {
     static Neighbours data;
-    const int previous = (sennit_rank() + sennit_size() - 1) % sennit_size();
+    const int previous = previous_rank();
     std::memset(&data, sennit_rank() + 1, sizeof data);
     sennit_region mine = SENNIT_REGION_NULL;
     sennit_region theirs =
