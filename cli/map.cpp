@@ -48,9 +48,9 @@ Examples
   sennit map                                   every pair of cores in about a minute
   sennit map --cores 0,1,64 --ways mapped,cma  a few cores, two ways
   sennit map --pairs 500 --seconds 600         500 of all pairs, with more time for each
-  sennit map --svg map.svg                     the same with an image
+  sennit map --svg map.svg                     every pair, with an image
   sennit map --json > map.json                 a line for each figure
-  sennit map --read map.json --svg map.svg     draws the map from them
+  sennit map --read map.json --svg map.svg     draws the map from map.json
 
 Exit code
   0, 1 if something failed, 2 wrong usage, 130 if interrupted.)";

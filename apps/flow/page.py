@@ -41,11 +41,11 @@ paper. Differences:
 
 `apps/flow/page.py` writes this page; with `--measure all` it measures.
 
-- **Times**: the time of a run is the mean of all ranks' median steps; the table has the median of the runs.
+- **Times**: the time of a run is the mean of the ranks' median steps. The tables have the median of the runs.
 - **Ratios**: MPI's time divided by Sennit's, median over pairs of successive runs (range). Bold: the target is missed.
-- **Best**: Sennit's program with the shorter step. *Converted* makes plans of MPI's calls; *pipelined* adds the paper's pipeline. MPI packs its transposes;
-  *converted* describes them by datatypes.
-- **†**: not reliable. In some runs the computation took more than SLOWED × the shortest time for the same cells and grid, because other programs or the kernel
+- **Best**: Sennit's program with the shorter step. *Converted* has plans in place of MPI's calls; *pipelined* adds the paper's pipeline. MPI's program packs its
+  transposes; *converted* describes them by datatypes.
+- **†**: not reliable. In some runs (*slowed*) the computation took more than SLOWED × the shortest time for the same cells and grid, because other programs or the kernel
   used the rank's processor.""".replace("SLOWED", str(SLOWED))
 
 
@@ -222,9 +222,9 @@ TEXTS = {
     "four": ("Between four hosts", ""),
     "progress": ("The progress thread", "64³ cells, 2×1, two hosts, one rail of 2 Gbit/s, Open MPI. The paper reserves a core for its polling thread and gains 31 % instead of 20 %.\n"
                  "Here no processor can be reserved, so `processor=N` is left out."),
-    "levels": ("Support levels", "The same with completion data of N bits (`SENNIT_PATHS=\"self,mapped,fabric:eager=0;events=N\"`); with `eager=0` no put is\n"
-               "a task, so completion data is used. *Default*: no setting."),
-    "scaling": ("Figure 7: strong scaling", "Hosts are joined by a rail of 2 Gbit/s. Four ranks share two processors, so their row shows no scaling; MPICH was not measured there."),
+    "levels": ("Support levels", "The same configuration with completion data of N bits (`SENNIT_PATHS=\"self,mapped,fabric:eager=0;events=N\"`). With `eager=0` no put\n"
+               "is a task, so events use completion data."),
+    "scaling": ("Figure 7: strong scaling", "Hosts are joined by a rail of 2 Gbit/s. Four ranks share two processors, so their rows show no scaling. MPICH was not measured there."),
 }
 
 
@@ -238,7 +238,7 @@ def sections(files):
         yield f"## Targets\n\n{targets(found)}" + (f"\n\n**Not measured:** {', '.join(missing)}." if missing else "") + (
             f"\n\n{unreliable} of these {len(found)} configurations are not reliable (†)." if unreliable else "")
         yield paper_section(found)
-        yield "## Figure 6: the parts of a step\n\n![parts of a step](figure-6.png)\n\nEach part is a median by itself, so a bar is shorter than the median step of the tables."
+        yield "## Figure 6: the parts of a step\n\n![parts of a step](figure-6.png)\n\nEach part has its own median, so the length of a bar differs from the step in the tables."
     for name, (title, text) in TEXTS.items():
         yield f"## {title}" + (f"\n\n{text}" if text else "")
         if name not in files:

@@ -138,7 +138,7 @@ def everything(rows, names):
         mine = {NAMES[name]: name for name in others if any(name in row for row in by_size.values())}
         lines.append([case, *(f"{text_of_ns(middle(by_size[size][OURS]))} ({', '.join(ratio_text(by_size[size], mine[title]) if title in mine else '–' for title in titles)})"
                               if size in by_size else "–" for size in SHOWN_BYTES)])
-    return "\n\n".join([table(["", "Sennit, ns", *titles], words), f"By size: Sennit's ns ({'; '.join(titles)}).",
+    return "\n\n".join([table(["", "Sennit, ns", *titles], words), f"By size: Sennit's ns (ratios of {'; '.join(titles)}).",
                         table(["", *map(text_of_bytes, SHOWN_BYTES)], lines)])
 
 
@@ -169,7 +169,7 @@ def page(folder):
         parts += ["Misses: ratio [range of the rounds], ratio of the fastest jobs, medians of the other library and Sennit:",
                   table(("where, target", "here", "fastest jobs", "ns"), below), reasons.WHY]
     parts += ["## How it was measured", reasons.HOW, f"2 PEs (`{CROWD}` has the commands for {reasons.CROWD_PES}):", commands(pair_head),
-              "## Figures, 2 PEs", f"Ratios are to Sennit's time. {measured(pair_head)}\n"
+              "## Figures, 2 PEs", f"Ratios are times divided by Sennit's. {measured(pair_head)}\n"
               f"Exchanges: {measured(exchange_head)}", everything(pair, pair_head["names"]),
               f"## Figures, {crowd_name}", measured(crowd_head), everything(crowd, crowd_head["names"])]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"

@@ -8,8 +8,8 @@ INTRODUCTION = """# OpenSHMEM: what calls cost beside other libraries
 UCX. `bench/openshmem/compare.py` starts them in turn, `bench/openshmem/page.py` writes this page. The `.jsonl` files have all
 jobs, cases, sizes and commands."""
 
-RATIOS = """A ratio is the time of the better other library (lower median) divided by Sennit's time. A round is one job of each library; the table has the median ratio of the
-rounds. Exchanges vary by a factor of 2 to 3 with the distance of the processors, so they have more rounds."""
+RATIOS = """A ratio is the time of the faster other library (by its median) divided by Sennit's time. A round is one job of each library; the table has the median ratio of the
+rounds. *Exchanges* (round trips between 2 PEs) vary by a factor of 2 to 3 with the distance of the processors, so they have more rounds."""
 
 HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symmetric heap; `static` cases use variables of the program. A value is the median of
 15 batches of about 1 ms (4 ms on shared processors).
@@ -28,15 +28,15 @@ HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symm
 
 Other libraries:
 
-- Open MPI crashes at exit with its memory hooks (hence `memory ^patcher`), and with `atomic basic`. Its defaults are the fastest for puts, gets and words.
-  At each size the better of its collective components is used. It has no signals and no team calls.
-- SOS maps a peer's memory by XPMEM only, which is missing here, so `shmem_ptr` gives no pointer. Up to 16 KiB UCX's messages are faster than the kernel's copies
-  (2 µs each); from 64 to 256 KiB they take at most 1.5 × the time. `sync_all` after the transfers hung in 7 of 7 jobs, so collective calls have their own job. With
-  8 PEs a barrier takes 16 to 40 ms, because its waits do not yield the processor; these jobs were ended after 15 s.
-- SOS's program: `oshcc -O2 -std=gnu11 bench/openshmem/speed.c bench/openshmem/teams.c -o build/sennit-bench-shmem-sos`."""
+- Open MPI crashes at exit with its memory hooks, so they are off (`memory ^patcher`). The targets use
+  the faster of its two collective components at each size. It has no signals and no team calls.
+- SOS maps a peer's memory only by XPMEM. XPMEM is missing here, so `shmem_ptr` returns no pointer. Up to 16 KiB UCX's messages are faster than copies by the kernel
+  (2 µs each). `sync_all` after the transfers hung in 7 of 7 jobs, so collective calls have their own job. With
+  8 PEs a barrier takes 16 to 40 ms, because SOS's waits do not yield the processor; these jobs were ended after 15 s.
+- SOS's program is built by `oshcc -O2 -std=gnu11 bench/openshmem/speed.c bench/openshmem/teams.c -o build/sennit-bench-shmem-sos`."""
 
 WHY = """- p_wait transfers two cache lines in each direction. In both libraries half a round trip takes about 80 ns between near processors, otherwise 280 ns, so 2 × is impossible.
-- put_flag_wait of a few bytes transfers one more line. Open MPI adds 70 to 100 ns; between near processors the transfers take about as long.
-- From 64 KiB a put is the C library's copy in both libraries. A burst of 1 KiB puts is mostly copying.
+- put_flag_wait of a few bytes transfers one more line. Open MPI adds 70 to 100 ns, about the time of the transfers between near processors.
+- From 64 KiB on, a put is the C library's copy in both libraries.
 - The target of `shmem_long_p` is barely met: the run before had 3.12 ns.
 - A median depends on the number of jobs with near processors; the ratio of the fastest jobs does not."""

@@ -151,7 +151,7 @@ def page(name, files):
     text += ["## Findings", FOUND[name]]
     if lost:
         text += ["Where another library has a lower median than Sennit's best version:",
-                 table(["where", "fastest", "Sennit's best, latency to it", "difference"], [list(row) for row in lost])]
+                 table(["where", "fastest", "Sennit's best, its latency over the fastest", "difference"], [list(row) for row in lost])]
     for section, figures, heads in sections(name, files):
         if not figures:
             continue

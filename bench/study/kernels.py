@@ -282,7 +282,7 @@ divided by the program's. `{SIZES_FILE}` and `{RANKS_FILE}` have more rows.
 
 {table_of(kernel, [row for row in ranks_rows if row["ranks"] > 1] or ranks_rows, ("size", "ranks"))}
 
-If ranks share processors, both MPIs yield; MPICH's messages are slow even so. {pages.machine_of(ranks_head, commands=False)}
+If ranks share processors, both MPIs yield, but MPICH's messages are still slow. {pages.machine_of(ranks_head, commands=False)}
 
 Lines of code (`tools/count-lines`): {counted}.
 """

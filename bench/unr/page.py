@@ -106,10 +106,10 @@ def targets(rows):
 
     def verdict(is_met):
         return "met" if is_met else "**missed**"
-    return table(["ratio between hosts", "target", "here"], [
+    return table(["ratio of times between hosts", "target", "here"], [
         ["Sennit / bare, 8 B", "≤ 1.15 ×", f"{min(word):.2f} to {max(word):.3f} ×: {verdict(max(word) <= 1.15)}"],
         ["MPI's best one-sided / Sennit, to 4 KiB", "≥ 2 ×", f"{min(one):.2f} to {max(one):.2f} ×: {verdict(min(one) >= 2)}"],
-        ["MPI's best two-sided / Sennit", "≥ 1 ×; where it beats the bare provider: Sennit ≤ 1.15 × bare", f"{min(two):.2f} to {max(two):.2f} ×: {verdict(not behind)}"
+        ["MPI's best two-sided / Sennit", "≥ 1 ×; if two-sided is faster than bare: Sennit ≤ 1.15 × bare", f"{min(two):.2f} to {max(two):.2f} ×: {verdict(not behind)}"
          + (f", behind at {', '.join(behind)}" if behind else "")]])
 
 
@@ -224,54 +224,55 @@ def plot(folder, files):
 INTRODUCTION = """# Notified RMA between hosts: the measurements of the paper on UNR
 
 This page repeats figures 4 and 5 of Feng et al., "UNR: Unified Notifiable RMA Library for HPC". The paper uses four machines with network
-cards. Here two hosts are namespaces of one machine (`tools/cluster`), with libfabric 1.17 and its provider `net` (TCP): compare only
+cards. Here the two hosts are namespaces of one machine (`tools/cluster`), joined by libfabric 1.17 and its provider `net` (TCP). So compare only
 ratios. `bench/unr/measure.py` measures, `bench/unr/page.py` writes this page. The `.jsonl` files have the commands and more sizes
-([subjects](../../benchmarks.md#subjects))."""
+([names of the ways](../../benchmarks.md#subjects)). *Bare* is the raw limit: the provider's own `fi_writedata`."""
 
 FIGURE_4 = """## Figure 4: a message and its event
 
-The paper: UNR is faster than MPI's one-sided synchronisation "in most cases"; post and start equal or beat it on two of four systems."""
+The paper: UNR is faster than MPI's one-sided synchronisation "in most cases". On two of four systems MPI's post and start are as fast or faster."""
 
-MESSAGES = """Half a round trip of `sennit_put_notify` in µs (relative to the raw limit, `fi_writedata`); MPI's best ways relative to Sennit."""
+MESSAGES = """Half a round trip of `sennit_put_notify` in µs (divided by that of bare), then the times of MPI's best ways, divided by Sennit's."""
 
-ON_A_NODE = """The raw limit is load and store. MPI's shared windows use load and store too, so the target of 2 × does not apply. OpenSHMEM is that of Open MPI."""
+ON_A_NODE = """Here the raw limit is load and store. MPI's shared windows use load and store too, so the target of 2 × does not apply. OpenSHMEM is Open MPI's."""
 
 LIBRARIES = """### Other libraries with notified puts
 
-Half a round trip relative to bare `fi_writedata` (`net` between hosts, `shm` or `net` on a node). Two ranks with a processor each, jobs in turn, median of
-two rounds, the fastest way of each library. Ignore differences below 2 ×: the processors' distance varies between jobs."""
+The times of half a round trip, divided by that of bare (`net` between hosts; on a node the faster of `shm` and `net`). Two ranks have a processor each. The jobs
+run in turn. Each cell has the fastest way of the library, median of two rounds. Ignore differences below 2 ×, because the distance of the processors varies
+between jobs."""
 
-READING = """Reasons:
+READING = """Reasons for the differences:
 
-- Up to 48 KiB a put is one task, which sender and owner copy once each. The overhead is the task, its answer, the end of the wait, and the record of the next put.
-- A longer put is a write and a task. Its write is acknowledged; that of the bare provider is not.
+- Up to 48 KiB a put is one task: a message that the target executes. Sender and target copy the data once each.
+- A longer put is a write and a task. The write is acknowledged, a bare write is not.
 - Sennit repeats a put when a rail fails; the provider and these MPIs do not.
-- From 8 KiB MPI's receiving rank sends TCP's acknowledgements itself; Sennit's does not ([Acknowledgements](../../design/fabric-providers.md#acknowledgements))."""
+- From 8 KiB on, MPI's receiving rank sends TCP's acknowledgements itself. Sennit's rank does not ([Acknowledgements](../../design/fabric-providers.md#acknowledgements))."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 
-One pair, one message at a time: Sennit's bandwidth by both rails relative to the bare provider's by one rail. **Targets at 16 MiB: 1.9 × one of two equal
-rails; 0.9 of the sum of unequal rails.** From 1 MiB on the bandwidth exceeds the sum, because an idle rail may first send 256 KiB above its rate."""
+One pair of ranks sends one message at a time. The table has Sennit's bandwidth by both rails relative to that of bare by the faster
+rail, and to the sum of both. **Targets at 16 MiB: 1.9 × one of two equal rails; 0.9 of the sum of unequal rails.** From 1 MiB on the bandwidth exceeds the
+sum, because a rail that was idle may first send 256 KiB faster than its rate."""
 
-SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer: for the time T of a message by one rail (two ping-pongs for each pair), or for
-a random time N(T, 0.3 T) (four ping-pongs). The table has the gain in throughput relative to the bare provider with one rail for each pair. Sennit's pairs share both rails.
-*By hand* is the largest possible gain of sharing: two puts of the provider, one by each rail."""
+SHARED = """Two pairs of ranks run on two hosts. Each rank computes between a message and its answer, either for the time T of a message by one rail, or for a random time from the
+normal distribution N(T, 0.3 T). The table has the gain in throughput relative to bare with one rail for each pair. Sennit's pairs share
+both rails. *By hand*: each message is two bare puts, one by each rail."""
 
 PLAN = """## Plans
 
-The time until 64 pieces with gaps of 64 bytes have arrived. The other columns are relative to the plan, which packs short pieces
-([strided.md](../../design/strided.md)). Target: 1.5 × for MPI's best: met with Open MPI, missed with MPICH."""
+*Plan* is the time until 64 pieces with gaps of 64 bytes have arrived. The other columns are relative to the plan, which packs short pieces
+([strided.md](../../design/strided.md)). Target: MPI's best takes at least 1.5 × as long. It is met with Open MPI, and missed with MPICH."""
 
 PROGRESS = """## The progress thread
 
-The polling thread of the paper slows programs that have no free core for it, and needs a tuned interval. Sennit's thread sleeps until a message arrives.
+The columns *put* have the time of an 8-byte put in µs. Its target sleeps 2 ms at a time, or computes and calls Sennit about once a millisecond. *Work* is the increase
+of the time of the computation. *Threads* is the processor time of all other threads, including those of the MPI, relative to this time. `processor=1` puts the progress
+thread on the processor of the computing rank, `processor=0` on that of the rank that waits for its put. There is no third processor, so the thread has one of its own
+only while the target sleeps.
 
-The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a call about once a millisecond. *Work* is the additional time of the computation.
-*Threads* is the processor time of the other threads, including those of the MPI, relative to the work. `processor=1` is the processor of the computing rank,
-`processor=0` that of the rank that polls for its put. The machine has no third processor: the thread has one of its own only while the target sleeps.
-
-- The thread does not serve a rank that polls at least as often as the thread: from `interval=500` on, a put waits for the rank's next call.
-- On the processor of a polling rank the thread may have to wait until the kernel runs it.
+- From `interval=500` on a put waits for the target's next call.
+- On the processor of a rank that polls, the thread may have to wait until the kernel runs it.
 - With shorter intervals the thread serves a sleeping rank in 36 to 52 µs."""
 
 

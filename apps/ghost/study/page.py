@@ -18,17 +18,17 @@ from pages import machine_of, span, text_of_us
 
 INTRODUCTION = """# ghost: the MiniGhost figures of the ZCom thesis, on one node
 
-The master's thesis on ZCom measured MiniGhost, Mantevo's program for the exchange of ghost cells, on a node of 128 cores (figures 5.5, 5.6 and 5.7; no
+The master's thesis on ZCom measured MiniGhost, Mantevo's program for the exchange of ghost cells, on a node of 128 cores (figures 5.5, 5.6 and 5.7, without
 numbers). [`apps/ghost`](../../../../apps/ghost/README.md) does the same with Sennit's channels and notified puts, and with the distribution's MPIs with their
 defaults. Here more ranks share few processors. `apps/ghost/study/page.py` writes this page; this measures everything:
 
     python3 apps/ghost/study/all.py --realtime
 
-**Times** are µs a step: medians over the rounds of each rank's median step. Exchange and its parts: mean over ranks. Computing: slowest rank.
-**Ratios** are to Sennit's channels. SVAF exchanges one variable at a time, BSPMA all five. The stencil has 7 points."""
+**Times** are µs a step: the median over the rounds of each rank's median step. Exchange and its parts: mean over the ranks. Computing: slowest rank.
+**Ratios** are relative to Sennit's channels. SVAF exchanges one variable at a time, BSPMA all five. The stencil has 7 points."""
 
 # The thesis' statement about each figure.
-THESIS = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "the same.",
+THESIS = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "as in figure 5.5.",
           "parts": "ZCom is ahead in each part."}
 
 
@@ -130,13 +130,13 @@ The thesis: {THESIS["parts"]}
 
 Two ranks, with a barrier before each exchange. Parts:
 
-- *pack*: copies into buffers; the step packs slabs across x. *unpack*: copies out of buffers; none with 7 points.
-- *send*, *receive*: start of the messages; with Sennit the notices that the cells are written, and read.{note}
-- *wait*: for messages.
+- *pack*: copies into buffers, without slabs across x, which the step packs. *unpack*: copies out of buffers; none with 7 points.
+- *send*, *receive*: start of the messages; with Sennit's channels the notices that the cells are written, and read.{note}
+- *wait*: until messages have arrived.
 - *computing*: with Sennit and *packed* MPI the step itself reads the neighbour's cells, which is a part of the data movement. So compare the sum of exchange and
   computing.
 
-Exchanges, each MPI with its best scheme (†: two copies); `{parts.FILE}` has all:
+Exchanges, each MPI with its best scheme (†: MPI copies through shared memory, not by the kernel):
 
 {table}
 
@@ -171,7 +171,7 @@ def runs_text(rows, stands):
         sizes += len(ways.pairs_of(rows, axis))
         for run in numbers:
             wrong |= {(axis, size) for size in ways.wrong_sizes(stands[axis], ways.pairs_of([row for row in rows if row["run"] == run], axis))}
-    return f"The rounds of {len(numbers)} runs are taken together. One run alone contradicts the table at {len(wrong)} of {sizes} places."
+    return f"{len(numbers)} runs are combined. At {len(wrong)} of {sizes} places a run alone contradicts the table."
 
 
 def part_ways(folder):
@@ -194,8 +194,8 @@ def part_ways(folder):
 
 ![direct and packed by size](ways.png)
 
-The neighbour reads a slab in place (*direct*) or in its owner's buffer (*packed*). Across x a direct read moves a cache line for each cell, and packing costs
-little. The method with the faster whole step is chosen. If the middle half of the rounds (in parentheses) includes 1, the faster exchange is chosen.
+The neighbour reads a slab in place (*direct*) or in its owner's buffer (*packed*). Across x a direct read moves a cache line for each cell.
+The method with the faster whole step is chosen. If the middle half of the ratios (in parentheses) includes 1, the method with the faster exchange is chosen.
 
 Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 

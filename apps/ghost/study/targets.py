@@ -79,8 +79,8 @@ def section(folder):
     if below:
         now = "; *now* is the\npresent choice of `ways.hpp`, where it differs" if any("; " in line[4] for line in below) else ""
         text += f"""
-Each MPI is shown with its fastest scheme. On shared processors nearly all of an exchange is the wait for other ranks that compute, in every program. *If free*: the
-ratio if Sennit's exchange took only this wait, which is estimated from ranks with a processor each{now}. The misses in µs, with the parts of 5 % and more:
+Each MPI is shown with its fastest scheme. On shared processors, in every program, nearly all of an exchange is the wait for other ranks that compute. *If free* is the
+ratio if Sennit's exchange took only this wait, estimated from ranks with a processor each{now}. The misses in µs, with the parts of 5 % and more:
 
 {table(("where", "", "here", "if free", "Sennit", "MPI"), below)}
 """

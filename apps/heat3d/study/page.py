@@ -29,21 +29,21 @@ that makes this choice (*by hand*). Here Sennit takes the place of DART-MPI ([pr
     python3 apps/heat3d/study/all.py --realtime
 
 **Different from the paper:** one machine, not up to 4096 cores of a Cray XC40; ranks may share a processor; no network; the distribution's MPIs
-with their defaults. There are two fields, so a step has one barrier, not six.
+with their defaults. The programs have two fields, so a step has one barrier, not six.
 
-**Times** are µs for each step: the median over the rounds of each run's median step; of the whole step, of each run's mean. Exchange: mean over
-ranks. Synchronisation: the rank that waits least. Halo: the rank with the least sum of both. **Ratios** are relative to Sennit with as many ranks:
-halo/whole step. `> 30 s`: the run was ended.
+**Times** are µs for each step. The time of a run is its median step (whole step: the mean), and the tables have the median of the runs. *Exchange* is the
+mean over the ranks. *Synchronisation* is that of the rank that waits least. *Halo* is that of the rank with the smallest sum of both. **Ratios** are
+relative to Sennit with as many ranks: halo/whole step. `> 30 s`: the run was ended.
 
 | word | meaning |
 |---|---|
 | own memory | window on the program's memory (`MPI_Win_create`) |
 | MPI's memory | window that MPI allocated (`MPI_Win_allocate`) and may map |
-| pieces | a get for each run of cells, across x for each cell, as in the paper |
+| pieces | a get for each row of cells (across x: for each cell), as in the paper |
 | whole | one get for a layer (`sennit_get_strided`, derived datatypes) |
 | x packed | the step packs the cells across x ([how](../../../apps/heat3d/README.md)) |
 
-Reading single cells in place also slows the owner's next step, which must fetch each cache line again. Only the whole step shows this."""
+Reading single cells in place also slows the owner's next step, which must fetch each cache line again."""
 
 
 def part_6(folder):
@@ -62,10 +62,10 @@ def part_6(folder):
 
 ![time and overhead by size](figure-6.png)
 
-The paper: around 5 ns at any size, negligible above 4 KiB. Here: ns for each call (overhead over `memcpy` into a shared window, and through `sennit_ptr`).
-Overheads are differences within a round, medians of a job, then of {rows[0]['jobs']} jobs. `{overhead.FILE}` has more sizes.
+The paper: around 5 ns at any size, negligible above 4 KiB. The table has ns for each call (overhead over `memcpy` into a shared window, and through `sennit_ptr`).
+An overhead is a difference within a round. The table has the median of {rows[0]['jobs']} jobs' medians. `{overhead.FILE}` has more sizes.
 
-- From 4 KiB the C library copies by `rep movs`, Sennit on AMD by faster vectors ([copies](../../design/copies.md)). At 32 KiB both are equal.
+- From 4 KiB on, the C library copies by `rep movs`, Sennit on AMD by vectors, which are faster below 32 KiB ([copies](../../design/copies.md)).
 - Up to 256 B the overheads are {span(short, lambda ns: f'{ns:.1f}')} ns.
 
 {table(["", *names], lines)}

@@ -49,8 +49,8 @@ def turns_text(halos, cores):
     times = span([row["synchronise_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     others = span([(row["ranks"] / cores - 1) * row["compute_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     return (f"Sennit's synchronisation takes {span(alone, lambda us: f'{text_of_us(us)} µs')} with a processor for each rank, "
-            f"{times} on shared processors:\nat least {math.floor(100 * share)} % of the halo. There every program waits for the others to compute, by "
-            f"calculation {others}: (ranks/processors - 1) × compute time.")
+            f"{times} on shared processors.\nThe latter is at least {math.floor(100 * share)} % of the halo: every program waits there for the other ranks to compute, by "
+            f"calculation {others} ((ranks/processors - 1) × compute time).")
 
 
 def misses(figure, rows, wants, ratio, part="halo_us"):

@@ -24,9 +24,9 @@ ZCom's zero-copy channels with MPI and OpenMP by Sync_p2p of the Parallel Resear
 
     python3 apps/p2p/study/all.py --realtime
 
-**Different from the paper:** more ranks share fewer processors than its 128 cores. Its OpenMP program is unknown, with far lower rates than ours.
+**Different from the paper:** the paper had 128 cores; here ranks share few processors. Its OpenMP program is unknown, with far lower rates than ours.
 
-A rate counts two operations for each cell, and is that of the median sweep of the median run. *The bound* is P × the serial rate × G / (G + P − 1), for a pipeline
+A rate counts two operations for each cell. It is the rate of the median sweep of the median run. *The bound* is P × the serial rate × G / (G + P − 1), for a pipeline
 of P ranks and G groups of lines. A program may exceed it, because parts of the grid fit the caches better. If a row has two figures, they are those of Open MPI and
 MPICH."""
 
@@ -79,7 +79,7 @@ def part_5_1(folder):
     size = rows[0]["bytes"] if rows else 0
     return f"""## Table 5.1: a message of {size} bytes there and back
 
-ns (times as fast as two-sided); the paper: channel 23.86 ×, one-sided 0.66 ×.
+ns (times as fast as two-sided). The paper: channel 23.86 ×, one-sided 0.66 ×.
 
 {table(["", *(f"job of {name}" for name in columns)], lines)}
 
@@ -104,7 +104,7 @@ def part_ranks(folder):
 | Sennit's rate relative to | the paper | a processor each | shared processors |
 |---|---|---|---|
 | MPI's | ahead at many ranks; shorter sweeps at every number | {crowd(mpi, False)} | {crowd(mpi, True)} |
-| OpenMP's | 265 : 18.5 MFlop/s with 2, 2808 : 417 at most | {crowd(openmp, False)} | {crowd(openmp, True)} |
+| OpenMP's | 265 to 18.5 MFlop/s with 2, at most 2808 to 417 | {crowd(openmp, False)} | {crowd(openmp, True)} |
 
 MFlop/s by ranks, {rows[0]['size']}², line by line; sweeps are shorter than MPI's in {sum(ratio > 1 for ratio in mpi.values())} of {len(mpi)} cases:
 
@@ -133,7 +133,7 @@ def part_5_3(folder):
 The paper: 2.58 × MPI's rate at 1000², 1.05 × at 32000², ahead of OpenMP at every number of threads. Here {ratio_text(list(mpi.values()))} × MPI's rate,
 {ratio_text(list(over(rows, ("openmp",), "size").values()))} × OpenMP's.
 
-{ranks} ranks, line by line: rates of two programs, then parts of the bound. The plot has more sizes.
+{ranks} ranks, line by line: the rates of two programs, then each program's part of the bound.
 
 {text}
 
@@ -167,8 +167,8 @@ def part_suite(folder):
     lines = [[suite.name_of(key), *(rate_text(by_place.get((key, size))) for size in sizes)] for key in keys]
     return f"""## Beside the suite's own programs
 
-Sync_p2p itself, with the suite's kernel, timing and placement of data. Rates are those of the mean sweep, so Sennit's are lower than above. MFlop/s with
-{suite.RANKS} ranks or threads:
+The suite's programs are Sync_p2p itself, with its kernel, timing and placement of data. Rates here are those of the mean sweep, so Sennit's differ from those above.
+MFlop/s with {suite.RANKS} ranks or threads:
 
 {table(["", *map(str, sizes)], together(lines, NAMES))}
 

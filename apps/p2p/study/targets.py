@@ -15,7 +15,7 @@ TWO_SIDED = tuple(key for key, subject in SUBJECTS.items() if subject.mpi is not
 BY_HAND = tuple(key for key in SUBJECTS if key.startswith("shared-"))
 
 SAME_KERNEL = """All programs call the kernel of this repository. The comparison is with the fastest MPI program. If the host moves the virtual processors so that they share a cache, small
-grids are twice as fast; a median may have either rate (`rate_range` in the files)."""
+grids are twice as fast, so a median may be either rate."""
 
 
 def ratios_to_fastest(rows, keys):

@@ -9,8 +9,8 @@ CHANNELS = ("transpose/channels.h", "transpose/transpose_sennit.cpp")
 KERNEL = kernels.Kernel(
     name="transpose",
     title="The transpose kernel",
-    about="""Each step adds Aᵀ to B, then 1 to A; each rank owns some columns of both. With Sennit and in a shared window a rank adds its block to the peer's matrix in place.
-With send and receive it packs the block and the receiver adds it ([programs](../../../../apps/transpose/README.md)).""",
+    about="""Each step adds Aᵀ to B, then 1 to A. Each rank owns some columns of both. With Sennit and in a shared window a rank adds its block to B in the peer's memory.
+With send and receive a rank packs the block, and the receiver adds it ([programs](../../../../apps/transpose/README.md)).""",
     size_option="--order",
     size_word="order",
     rate_key="median_rate_mb_per_s",
