@@ -226,17 +226,15 @@ sennit_status fail_surplus(sennit_signal signal, const Expected &expected, const
 
 sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch, std::uint64_t expected,
                             std::uint64_t arrived) {
-    if (epoch == SENNIT_EPOCH_CURRENT)
-        return fail_peer(SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
-                         "signal %#x of rank %d has fired: it expects %llu event%s in an epoch",
-                         signal.handle, signal.rank, static_cast<unsigned long long>(expected),
-                         plural(expected));
+    char which[40] = "an epoch";
+    if (epoch != SENNIT_EPOCH_CURRENT)
+        (void)std::snprintf(which, sizeof which, "epoch %llu",
+                            static_cast<unsigned long long>(epoch));
     return fail_peer(SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
-                     "signal %#x of rank %d expects %llu event%s in epoch %llu, and with this one "
-                     "%llu have arrived",
+                     "signal %#x of rank %d expects %llu event%s in %s, and with this one %llu "
+                     "have arrived",
                      signal.handle, signal.rank, static_cast<unsigned long long>(expected),
-                     plural(expected), static_cast<unsigned long long>(epoch),
-                     static_cast<unsigned long long>(arrived));
+                     plural(expected), which, static_cast<unsigned long long>(arrived));
 }
 
 }  // namespace sennit::signal

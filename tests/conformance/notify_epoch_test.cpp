@@ -1,4 +1,5 @@
 // Notified calls that wait for an owner that is behind, and events of the owner's current epoch.
+#include <string>
 #include <vector>
 
 #include "signals.hpp"
@@ -124,6 +125,9 @@ RANK_TEST(notify, events_of_the_current_epoch_are_counted_in_any_epoch, kAnythin
         test.is(
             told(sennit_put_notify_with(halves.peers[next], 0, words.data(), 8, &now), test.next()),
             SENNIT_ERR_SIGNAL_OVERFLOW);
+        const std::string text = sennit_last_error()->text;
+        const std::string arrived = std::to_string(3 * size + 1) + " have arrived";
+        test.require(text.find(arrived) != std::string::npos, text.c_str());
         test.barrier();
         // One call reports it, and the epoch continues.
         test.is(sennit_signal_reset(halves.arrived), SENNIT_ERR_SIGNAL_OVERFLOW);
