@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine primitives of the protocols: cache lines, the pause instruction, futex, and the fence
-// between a store and a later load. Used by every folder; owns nothing.
+// Low-level primitives: cache lines, pauses for polling, fences, copies of whole words, and futex.
 #pragma once
 
 #include <atomic>
@@ -83,21 +82,21 @@ inline void store_load_in_program_order() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Adds this process to the ones on which barrier_everywhere() acts. False: this kernel has no such
-// barrier.
+// From now on barrier_everywhere() of any process also acts on the threads of this process. False:
+// this kernel has no such barrier (membarrier).
 bool join_barriers();
-// A full fence on every processor that runs a thread of a joined process: earlier stores of these
-// threads are visible afterwards, and later loads of these threads come after it. Costs the caller
-// microseconds, and the other threads nothing between calls.
+// A full fence on every processor that runs a thread of a process that has called join_barriers().
+// Earlier stores of these threads are visible afterwards, and their later loads come after it. A
+// call takes microseconds; between calls the other threads pay nothing.
 void barrier_everywhere();
 
-// Copies a word by one load and one store, so that a poller never sees half of a word (on x86-64
-// only within a cache line). False, and nothing is copied, if the machine cannot do that at these
-// addresses.
+// Copies a word with one load and one store, so that a poller never sees half of it. On x86-64 this
+// holds only for a word within one cache line. Returns false, and copies nothing, if the machine
+// cannot copy in this way at these addresses.
 template <class Word>
 inline bool copy_word(void *destination, const void *source) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    // One mov at any alignment. Across a cache line it is not atomic, but nobody polls there.
+    // The compiler makes one mov, which works at any alignment.
     struct [[gnu::packed, gnu::may_alias]] Unaligned {
         Word value;
     };
@@ -130,7 +129,7 @@ inline void store_words(void *shared, const void *from, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += 4) {
         std::uint32_t word;
         std::memcpy(&word, static_cast<const char *>(from) + at, sizeof word);
-        // relaxed: the word that makes the record live follows, with release.
+        // relaxed: the caller then stores, with release, the word that makes the record valid.
         __atomic_store_n(reinterpret_cast<std::uint32_t *>(static_cast<char *>(shared) + at), word,
                          __ATOMIC_RELAXED);
     }
@@ -140,7 +139,7 @@ inline void load_words(void *to, const void *shared, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += 4) {
         const auto *place =
             reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(shared) + at);
-        // relaxed: the caller checks before and after the copy whether the record is live.
+        // relaxed: the caller checks before and after the copy whether the record is valid.
         const std::uint32_t word = __atomic_load_n(place, __ATOMIC_RELAXED);
         std::memcpy(static_cast<char *>(to) + at, &word, sizeof word);
     }

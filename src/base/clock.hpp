@@ -15,7 +15,8 @@ inline std::int64_t now_ns() {
     return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
 }
 
-// Also counts while the host is suspended: for times that other hosts compare.
+// Like now_ns(), but also counts while the host is suspended. For time limits that another host
+// measures too.
 inline std::int64_t boot_ns() {
     timespec t{};
     (void)clock_gettime(CLOCK_BOOTTIME, &t);
@@ -29,8 +30,8 @@ class Deadline {
         if (timeout_ns >= SENNIT_FOREVER / 2) return Deadline(INT64_MAX);
         return Deadline(now_ns() + (timeout_ns < 0 ? 0 : timeout_ns));
     }
-    // The same, but the time starts at start() or the first check, so a call that need not wait
-    // does not read the clock. A copy made before that has its own start.
+    // Like after(), but the time starts only at start() or at the first check: a call that need not
+    // wait then reads no clock. A copy made before the start has its own start.
     static Deadline within(std::int64_t timeout_ns) {
         if (timeout_ns >= SENNIT_FOREVER / 2) return never();
         return timeout_ns > 0 ? Deadline(-timeout_ns) : after(timeout_ns);

@@ -51,8 +51,8 @@ struct [[gnu::packed, gnu::may_alias]] Element {
     T value;
 };
 
-// Three loops, because the compiler vectorizes a loop only if it knows the overlap: none, or the
-// result is exactly one operand.
+// Three loops, because the compiler vectorizes a loop only if it knows whether the result overlaps
+// no operand or is exactly one of the two.
 template <class T, auto kOperator>
 void combine(const void *left, const void *right, void *result, std::size_t count) {
     const auto *const __restrict a = static_cast<const Element<T> *>(left);

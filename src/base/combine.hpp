@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of reductions: result[i] = left[i] op right[i], a function for each operator and
-// type. Used by the collectives and by accumulates under a lock; independent of ranks.
+// The kernels of reductions and accumulates: result[i] = left[i] op right[i]. There is one function
+// for each operator and type.
 #pragma once
 
 #include <sennit/type.h>

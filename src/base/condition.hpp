@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A condition variable whose waits end by the monotonic clock of Deadline.
+// A condition variable whose waits have a Deadline, measured by the monotonic clock.
 #pragma once
 
 #include <pthread.h>

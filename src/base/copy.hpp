@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies bytes: up to 128 by inline code, more by memmove(), but on AMD processors up to 1 MiB by a
-// loop of vector instructions. docs/design/copies.md has the reasons and the figures.
+// Copies bytes. Up to 128 bytes are copied by inline code, more by memmove(). On AMD processors
+// with AVX2, a loop of vector instructions replaces memmove() below 1 MiB. docs/design/copies.md
+// has the reasons and the figures.
 //
-// glibc before 2.39 copies about 2 KiB to 512 KiB by `rep movsb` where the processor reports that
-// as fast. On Zen 3 and 4 it is slower than vectors, and later instructions wait for its end. It
-// takes twenty times as long if the destination's page offset is 1 to 31 bytes larger than the
-// source's (glibc bug 30994). A get of a whole segment into a large buffer of malloc() is such a
-// copy: segments start at a page, such buffers 16 bytes after one.
+// For copies of about 2 KiB and more, glibc uses the instruction `rep movsb` if the processor
+// reports it as fast. On AMD Zen 3 and 4 this instruction is slower than vectors, and later
+// instructions wait for its end. It is slower by far if the destination's page offset is 1 to 31
+// bytes larger than the source's (glibc bug 30994). A get of a whole segment into a large buffer of
+// malloc() is such a copy: a segment starts at a page, the buffer 16 bytes after the start of one.
 #pragma once
 
 #include <array>
@@ -21,13 +22,13 @@ namespace sennit {
 
 // glibc does not use `rep movsb` for copies below this size.
 inline constexpr std::size_t kCopyPiece = 2048;
-// From this size on, no version of glibc is slow in this way.
+// From this size on, memmove() does not have this problem.
 inline constexpr std::size_t kCopyWholeFrom = std::size_t{1} << 20;
 // copy_by_vectors() is used from this size on, below kCopyWholeFrom.
 inline constexpr std::size_t kCopyVectorsFrom = 128;
 
-// Whether copy_by_vectors() was made and measured for this processor. Written once, before main();
-// false until then.
+// Whether copy_by_vectors() is used: on AMD processors with AVX2, for which it was measured. Set
+// when the library is loaded; false until then.
 [[gnu::visibility("hidden")]] extern bool has_copy_by_vectors;
 
 // Copies by loads and stores of 32 bytes; the ranges must not overlap. Call it only if
@@ -50,7 +51,7 @@ inline bool can_begin_in_front(const void *to, const void *from, std::size_t byt
 
 inline bool is_copied_slowly(const void *to, const void *from, std::size_t bytes) {
     constexpr std::uintptr_t kPageBytes = 4096;
-    constexpr std::uintptr_t kNear = 63;  // slow are 1 to 31; the rest is a margin
+    constexpr std::uintptr_t kNear = 63;  // 1 to 31 are slow; the rest is a margin
     return bytes > kCopyPiece && bytes < kCopyWholeFrom &&
            bytes_behind(to, from) % kPageBytes - 1 < kNear && can_begin_in_front(to, from, bytes);
 }
@@ -101,8 +102,8 @@ inline void copy_ends(void *destination, const void *source, std::size_t bytes) 
 // Up to this size a call of memmove() takes longer than the copy itself.
 inline constexpr std::size_t kShortBytes = 32;
 
-// Copies 1 to kShortBytes bytes. Stores a single word once, since a poller may change it right
-// after the store.
+// Copies 1 to kShortBytes bytes. An aligned word of 4 or 8 bytes is stored only once, because a
+// poller may change it right after the store.
 inline void copy_short(void *destination, const void *source, std::size_t bytes) {
     using Two = std::array<std::uint64_t, 2>;
     if (bytes >= sizeof(std::uint64_t)) {
@@ -131,7 +132,7 @@ inline Sixteen load_sixteen(const std::byte *from) {
     return value;
 }
 
-// The same as copy_ends(), with several 16-byte parts at each end.
+// Like copy_ends(), with several 16-byte parts at each end.
 template <std::size_t... kIndex>
 inline void copy_sixteens(std::byte *to, const std::byte *from, std::size_t bytes,
                           std::index_sequence<kIndex...> /*each*/) {
@@ -157,14 +158,15 @@ inline void copy_middle(void *destination, const void *source, std::size_t bytes
     }
 }
 
-// Copies any number of bytes, also 0. The ranges may overlap. Calls may_copy() if there are more
-// than kMiddleBytes; if that returns false, copies nothing and returns false.
+// Copies any number of bytes, also 0. The ranges may overlap. Calls may_copy() for more than
+// kMiddleBytes bytes, and for 0 bytes. If may_copy() returns false, copies nothing and returns
+// false.
 template <class MayCopy>
 inline bool copy_any_if(void *destination, const void *source, std::size_t bytes,
                         MayCopy may_copy) {
     if (bytes == sizeof(std::uint64_t) && copy_word<std::uint64_t>(destination, source))
         return true;
-    // For 0 bytes the difference is the largest number.
+    // For 0 bytes, bytes - 1 is the largest number, so the last case applies.
     if (bytes - 1 < kShortBytes) {
         copy_short(destination, source, bytes);
     } else if (bytes - 1 < kMiddleBytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of copy_by_vectors() in base/copy.hpp, for callers that inline it. Only functions with
-// the attribute SENNIT_COPY_TARGET can do so.
+// The loop of copy_by_vectors() in base/copy.hpp, to be inlined. Only functions with the attribute
+// SENNIT_COPY_TARGET can inline it.
 #pragma once
 
 #include "base/copy.hpp"
@@ -14,9 +14,9 @@
 namespace sennit {
 
 inline constexpr std::size_t kCopyLine = 64;
-// Copies above this size fill the level-1 cache, so the loop prefetches: two steps ahead while most
-// lines are still in that cache, but one step ahead above kCopyOneAheadFrom, where all lines are in
-// the next level.
+// Above kCopyAheadFrom the loop prefetches two steps ahead, because the copy fills the level-1
+// cache. Above kCopyOneAheadFrom it prefetches one step ahead, because then all lines come from the
+// next level.
 inline constexpr std::size_t kCopyAheadFrom = 12 << 10;
 inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
 
@@ -45,7 +45,7 @@ template <std::size_t kLines>
     }
 }
 
-// The same as copy_by_vectors(), inline.
+// Like copy_by_vectors(), inline.
 [[SENNIT_COPY_TARGET, gnu::always_inline]] inline void copy_by_vectors_in_place(void *to,
                                                                                 const void *from,
                                                                                 std::size_t bytes) {
@@ -80,7 +80,7 @@ template <std::size_t kLines>
         move_line(destination, source);
         move_line(destination + kCopyLine, source + kCopyLine);
     }
-    // At most one step is left. The last line ends with the range, and may overlap the one before.
+    // At most one step is left. The last line ends with the range, and may overlap the line before.
     if (end - destination > static_cast<std::ptrdiff_t>(kCopyLine)) move_line(destination, source);
     move_line(end - kCopyLine, source_end - kCopyLine);
 }

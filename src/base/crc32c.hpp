@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32C (Castagnoli), for sennit_block structs, which the program may exchange by any means.
+// CRC-32C (Castagnoli). It detects a damaged sennit_block, which the program may send by any means.
 #pragma once
 
 #include <array>

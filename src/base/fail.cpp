@@ -156,9 +156,10 @@ void fail_provider_code(long long code) {
 
 namespace {
 
-// Programs repeat an early call until its receiver is ready, so a thread logs only one such error a
-// second for each place in `early`, which peers may share. Returns how many were suppressed since
-// the last logged one, or -1 to suppress this one too.
+// Programs repeat a call that fails with SIGNAL_EARLY until the receiver is ready. So a thread logs
+// at most one such error a second for each entry of `early`; several peers may share an entry.
+// Returns the number of errors that were not logged since the last logged one, or -1 if this error
+// must not be logged either.
 long long count_early(int peer) {
     constexpr std::int64_t kPauseNs = 1'000'000'000;
     if (record == nullptr) return 0;

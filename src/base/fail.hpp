@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a function of the library reports an error: `return fail(SENNIT_ERR_RANGE, "...", ...)`. Owns
-// the record of the calling thread's last error. Only the function that found the error fills it;
-// callers pass the status on.
+// How a function of the library reports an error: `return fail(SENNIT_ERR_RANGE, "...", ...)`. The
+// function that finds an error fills the calling thread's record of its last error; its callers
+// pass the status on. fail.cpp owns the records.
 #pragma once
 
 #include <sennit/error.h>
@@ -49,8 +49,8 @@ constexpr const char *singular(std::uint64_t count) {
 // The calling thread's record, never null.
 sennit_error *thread_error();
 
-// Its destructor restores the thread's last error. The error is copied only when fail() overwrites
-// it, because errors are rare and the copy is expensive.
+// The destructor restores the last error that the thread had when the object was made. That error
+// is copied only when fail() overwrites it, because errors are rare and the copy is expensive.
 class ErrorGuard {
   public:
     ErrorGuard();

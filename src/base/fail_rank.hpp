@@ -6,8 +6,8 @@
 
 namespace sennit {
 
-// RANGE: `rank` is not one of 0 to `ranks` - 1. The text ends with `more`, and mentions
-// SENNIT_RANK_NONE if `rank` is that: grids return it beyond an edge.
+// RANGE: `rank` is not one of 0 to `ranks` - 1. The text ends with `more`. It mentions
+// SENNIT_RANK_NONE if `rank` has that value, which grids return for neighbours beyond an edge.
 [[gnu::cold, gnu::noinline]] sennit_status fail_no_rank(int rank, std::uint32_t ranks,
                                                         const char *more = "");
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of objects by handle: channels, attached blocks, signals, waitsets, plans, queues, groups
-// and requests. It owns the memory of the objects and chooses the next place and handle. The owner
-// of the table fills the objects and has a lock. All calls need the lock, except look-ups: find(),
-// at(), hot_find() and operator[] of a found object.
+// A table of objects that are found by handle, such as channels, signals and requests. It owns the
+// memory of the objects and chooses their places and handles. The owner of the table fills the
+// objects and has a lock. All calls need the lock, except look-ups: find(), at(), hot_find() and
+// operator[] of a found object.
 //
 // A handle has, from its highest bit: generation (upper part) | place | generation (lower part,
 // kShift bits). Each use of a place has the next generation, which is never 0. So the handle of a
 // destroyed object finds nothing until the generations of the place wrap around.
 //
-// Objects never move and start as zeros. They are in chunks of memory that stay until close(); each
-// chunk is as long as all earlier chunks together. A table with one chunk is one array.
+// Objects never move. They are in chunks of zeroed memory that stay until close(). Each chunk is as
+// long as all earlier chunks together.
 #pragma once
 
 #include <sys/mman.h>
@@ -37,8 +37,8 @@ struct HandleLayout {
     static constexpr std::uint32_t place_of(Word handle) {
         return static_cast<std::uint32_t>((handle & kPlaceMask) >> kShift);
     }
-    // The same for handles with a place in the first chunk. For other handles it returns a place
-    // outside of that chunk.
+    // Like place_of() for handles with a place in the first chunk. For other handles a layout may
+    // return any place outside of that chunk.
     static constexpr std::uint32_t hot_place_of(Word handle) { return place_of(handle); }
     static constexpr Word make(std::uint32_t place, std::uint32_t generation) {
         constexpr Word kLow = (Word{1} << kShift) - 1;
@@ -47,7 +47,7 @@ struct HandleLayout {
 };
 
 // How a table grows. `places` and `first_chunk` are powers of two. Place 0 is used only if
-// first_place is 0; its object starts with all bits 1 in either case.
+// first_place is 0. The memory of place 0 starts with all bits 1 in any case.
 struct TableShape {
     std::uint32_t places;       // number of all places
     std::uint32_t first_chunk;  // number of places in the first chunk
@@ -87,8 +87,8 @@ struct HotTable {
         // SYNC hot-table: pairs with the release in show(); the empty places come before.
         return chunk.load(std::memory_order_acquire);
     }
-    // Called before the chunk is freed. A later look-up finds nothing; one at the same time is the
-    // program's error.
+    // Called before the chunk is freed. A later look-up finds nothing. A look-up at the same time
+    // is an error of the program.
     void hide() {
         // relaxed: the caller has ordered all earlier calls before this.
         chunk.store(nullptr, std::memory_order_relaxed);
@@ -118,7 +118,7 @@ class HandleTable {
     }
     Object *find(Word handle) const { return find(handle, handle); }
 
-    // The object at the place, in use or not. Null: the place never had one.
+    // The object at the place, in use or not. Null: the table has no memory for this place.
     Object *at(std::uint32_t place) const {
         const std::uint32_t number = kShape.chunk_of(place);
         if constexpr (kShape.places < std::uint64_t{1} << Layout::kPlaceBits)
@@ -129,7 +129,7 @@ class HandleTable {
         return chunk == nullptr ? nullptr : chunk + (place - kShape.first_of(number));
     }
 
-    // The same, if the caller knows that the place has an object.
+    // Like at(), for a place that has memory.
     Object &operator[](std::uint32_t place) const {
         const std::uint32_t number = kShape.chunk_of(place);
         // relaxed: the caller has found the object of the place before, or holds the lock.
@@ -137,8 +137,8 @@ class HandleTable {
         return chunk[place - kShape.first_of(number)];
     }
 
-    // The object at the place of a handle in the first chunk. Null: no chunk, or the place is in a
-    // later one.
+    // The object at the place of a handle in the first chunk. Null: there is no chunk, or the place
+    // is in a later chunk.
     static Object *hot_place(void *first_chunk, Word handle) {
         if (first_chunk == nullptr) [[unlikely]]
             return nullptr;
@@ -166,7 +166,8 @@ class HandleTable {
     void show(HotTable &hot) const { hot.show(at(0)); }
 
     // Takes a place for an object, which find() does not return yet. The object still has the
-    // contents of the last object at this place, if any. Null: is_full(), or no memory, with errno.
+    // contents of the last object at this place, if any. Null: the table is full, or there is no
+    // memory (errno).
     Object *take() {
         const bool may_grow = end_ < kShape.places;
         if (may_grow && (first_free_ == 0 || end_ < kShape.first_place + kShape.fewest)) {
@@ -183,7 +184,7 @@ class HandleTable {
     }
     bool is_full() const { return end_ == kShape.places && first_free_ == 0; }
 
-    // The handle that the object will have.
+    // Makes the next handle of the object's place. Each call returns another handle.
     Word next_handle(const Object &object) {
         const std::uint32_t place = place_of(object);
         std::uint32_t &generation = use_at(place).generation;
@@ -286,13 +287,15 @@ class HandleTable {
     std::atomic<Object *> chunks_[kChunks] = {};  // SYNC handle-table
     std::uint32_t chunk_count_ = 0;
     std::uint32_t end_ = kShape.first_place;
-    // The list of free places, each plus 1. The one that has been free for longest is reused first.
+    // The first and the last free place, plus 1; 0: none. Use::next_free links the free places. The
+    // place that has been free for longest is reused first.
     std::uint32_t first_free_ = 0;
     std::uint32_t last_free_ = 0;
     std::uint32_t in_use_ = 0;
 };
 
-// A table of pointers to objects in the owner's memory. An Object has a plain `handle`.
+// A table of pointers to objects in the owner's memory. An Object has a `handle` that is not
+// atomic.
 template <class Object, class Layout, TableShape kShape>
 class PointerTable {
   public:
@@ -308,7 +311,7 @@ class PointerTable {
         Object *object = objects_[Layout::place_of(handle)].load(std::memory_order_acquire);
         return object != nullptr && object->handle == handle ? object : nullptr;
     }
-    // Gives the object its handle. False: is_full(), or no memory.
+    // Gives the object its handle. False: the table is full, or there is no memory.
     bool put(Object *object) {
         Place *place = table_.take();
         if (place == nullptr) return false;
@@ -359,7 +362,7 @@ auto *make_once(AtomicPointer &made) {
     return tables;
 }
 
-// The same if it exists, else null.
+// The object that make_once() has made, or null.
 template <class AtomicPointer>
 auto *made_once(const AtomicPointer &made) {
     // SYNC handle-table: pairs with the release in make_once(); the empty tables come before.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks of invariants in the presets dev, asan and tsan (SENNIT_ASSERTIONS in cmake/). There a
-// broken invariant ends the program with its text. No other build contains the checks, so the
-// library that users run never aborts.
+// Checks of invariants, for builds with the option SENNIT_ASSERTIONS (presets dev, asan and tsan).
+// In these builds a broken invariant prints its text and ends the program. Other builds do not
+// contain the checks, so the library that users run never aborts.
 #pragma once
 
 namespace sennit {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads a file of knobs. A line is `NAME value`, `NAME=value`, or a comment that begins with `#`.
-// Only knobs.cpp calls it.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +24,8 @@ class KnobFile {
     int open(const char *path);
 
     enum class Next { line, malformed, end, failed };
-    // Reads the next line that is neither empty nor a comment. malformed: the line has no name or
-    // no value, and only `line->number` is set. failed: a read error, in errno.
+    // Reads the next line that is neither empty nor a comment. malformed: the line has another
+    // form, and only `line->number` is set. failed: a read error, in errno.
     Next next(KnobLine *line);
 
   private:

@@ -109,7 +109,7 @@ const KnobRow kRows[] = {
 constexpr std::size_t kRowCount = sizeof kRows / sizeof kRows[0];
 static_assert(kRowCount <= 40);
 
-// Variables that Sennit's programs pass to ranks. They have the prefix of knobs but are none.
+// Variables that Sennit's programs pass to ranks. They have the prefix of knobs but are not knobs.
 const char *const kInternal[] = {"SENNIT_RANK", "SENNIT_SIZE", "SENNIT_CONTROL_FD", "SENNIT_JOB"};
 
 // The value in the environment. Null: the variable is not set or empty.

@@ -38,8 +38,8 @@ const Knobs &knobs();
 bool read_switch(const char *text, bool *is_on);
 
 // Reads the settings file, then the environment, whose values replace those of the file. Errors:
-// ARG (a value or line that cannot be parsed, or a file that cannot be read, unless it is the
-// default file and does not exist). An error changes nothing.
+// ARG (a value or a line cannot be parsed, or the file cannot be read). The default file may be
+// missing. An error changes nothing.
 sennit_status knobs_read();
 
 // The first call in a process warns of each SENNIT_* variable and each name in the file that is no

@@ -9,8 +9,8 @@
 namespace sennit {
 namespace {
 
-// Called for the program first, and only once, because the result is never 0: 1 if the program has
-// an interpreter, 2 if not.
+// dl_iterate_phdr() calls this function for the program first. A result other than 0 ends the
+// iteration, so there is no second call. 1: the program has an interpreter; 2: it has none.
 int find_interpreter(dl_phdr_info *program, std::size_t, void *) {
     for (int i = 0; i < program->dlpi_phnum; ++i)
         if (program->dlpi_phdr[i].p_type == PT_INTERP) return 1;

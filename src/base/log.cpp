@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiver of log lines belongs to the process, not to a rank. A mutex guards it, so that no
-// thread calls a function with the context of another.
+// The receiver of log lines belongs to the process, not to a rank. A mutex guards it, so that a
+// callback is never called with the context of another callback.
 #include "base/log.hpp"
 
 #include <atomic>

@@ -8,7 +8,7 @@
 
 namespace sennit {
 
-// The same as pthread_create() without attributes, but blocks all signals in the thread: they are
+// Like pthread_create() without attributes, but blocks all signals in the new thread: signals are
 // for the program's threads.
 inline int create_own_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Identifies a process by its id and its start time from /proc, so that a later process with the
-// same id is not taken for it. Takes two or three system calls.
+// The start time of a process, from /proc. Together with the process id it identifies a process: a
+// later process may get the same id.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // System calls that set no errno and that no hook sees, and accesses to memory that no sanitizer
-// watches. Used by memory/adopt/ while it blocks other threads at pages of the program: a hidden
-// store to such a page would block its own thread too. Owns nothing.
+// watches. memory/adopt/ uses them while it blocks all threads that store to certain pages of the
+// program: a hidden store to such a page, for example to errno, would block its own thread too.
 #pragma once
 
 #include <sys/mman.h>
@@ -77,8 +77,9 @@ inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int file, std::
 #endif
 }
 
-// Calls mremap() of the C library without a change, so that its hooks see that the pages of these
-// addresses change: the registration caches of MPIs, UCX and libfabric then drop the old pages.
+// Tells the memory hooks of MPIs, UCX and libfabric that the pages at these addresses are replaced,
+// so that their registration caches drop the old pages. The call of mremap() with equal sizes
+// changes nothing itself.
 inline void show_change(std::uint64_t address, std::size_t bytes) {
     (void)mremap(reinterpret_cast<void *>(address), bytes, bytes, 0);
 }
@@ -99,8 +100,8 @@ inline void show_change(std::uint64_t address, std::size_t bytes) {
 #endif
 }
 
-// The same for ranges larger than the caches: its stores bypass the caches. Both addresses are
-// page-aligned.
+// Like raw_copy(), for ranges larger than the caches: on x86-64 its stores bypass the caches. Both
+// addresses are page-aligned.
 [[gnu::noinline]] SENNIT_UNWATCHED inline void raw_copy_long(void *to, const void *from,
                                                              std::size_t bytes) {
 #if defined(__x86_64__)
@@ -148,7 +149,8 @@ SENNIT_UNWATCHED inline bool raw_is_zero(const void *page, std::size_t bytes) {
     return any == 0;
 }
 
-// Whether a thread has nothing above its control block; otherwise thread-local storage is there.
+// Whether the thread control block is the last part of a thread's memory. If not, thread-local
+// storage is above it.
 #if defined(__x86_64__) || defined(__i386__)
 inline constexpr bool kControlBlockEndsStack = true;
 #else

@@ -17,7 +17,7 @@ struct Reason {
 #undef SENNIT_REASON
     };
     Code code = Code::not_tried;
-    std::uint8_t detail = 0;  // errno, or 0
+    std::uint8_t detail = 0;  // often an errno: see reasons.def
 
     static Reason of(Code code, int error) {
         return {code, static_cast<std::uint8_t>(error <= UINT8_MAX ? error : 0)};
@@ -32,8 +32,8 @@ struct RefusalPlaces {
     const char *ptrace_scope = "/proc/sys/kernel/yama/ptrace_scope";
 };
 
-// The end of the sentence for kernel_refused with this errno: in parentheses, the cause as far as
-// this process can see it; or "".
+// The probable cause of a refusal with this errno, in parentheses, or "". It is the end of the
+// sentence for kernel_refused.
 const char *cause_of_refusal(int error, const RefusalPlaces &places = {});
 
 // Writes one sentence, cut to `bytes` and always terminated.

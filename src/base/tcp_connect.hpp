@@ -28,7 +28,7 @@ inline int start_connection(std::uint32_t address, std::uint16_t port) {
     return -1;
 }
 
-// 0: connected. EINPROGRESS: not yet. Else the error that ended it.
+// 0: connected. EINPROGRESS: not yet connected. Another value: the error of the connection.
 inline int connection_error(int socket) {
     pollfd one{socket, POLLOUT, 0};
     if (poll(&one, 1, 0) != 1) return EINPROGRESS;
