@@ -17,15 +17,17 @@
 namespace sennit::runtime {
 namespace {
 
-// A variable with the number of ranks that a launcher started. Some launchers set it also where
-// they have not started the ranks yet; then it counts only if the variable `within` is set too.
+// A variable with the number of ranks that a launcher started. Some launchers also set it in
+// processes that are not ranks, such as a batch script. For these launchers the variable counts
+// only if the variable `within` is set too.
 struct SizeVariable {
     const char *name;
     const char *within;
 };
 
-// In this order, because `sennit run` clears the variables above its own for its ranks, and other
-// launchers run inside a job of Slurm.
+// The first variable that is set counts. If one launcher runs inside a job of another, the inner
+// launcher's variable must count. `sennit run` removes the variables above its own for its ranks.
+// Other launchers run inside a job of Slurm, so Slurm's variable is last.
 constexpr SizeVariable kSizeVariables[] = {
     {"OMPI_COMM_WORLD_SIZE", nullptr},  // Open MPI
     {"PMI_SIZE", nullptr},              // MPICH, Intel MPI, PALS
@@ -60,7 +62,8 @@ const Launcher *find_present() {
     return &kAloneLauncher;
 }
 
-// Writes why launchers were not taken, without `used` and kAloneLauncher: as many reasons as fit.
+// Writes why the launchers other than `used` and kAloneLauncher were not taken, as many reasons as
+// fit.
 void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     text[0] = '\0';
     char reason[kReasonBytes];
@@ -75,9 +78,9 @@ void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     }
 }
 
-// Makes a status of the code that the call of a bootstrap returns. If the call has set the thread's
-// error with that status, as Sennit's launchers and sennit_error_report() do, the status is
-// returned. Any other code is the launcher's own and becomes BOOTSTRAP.
+// Calls a function of the bootstrap and makes a status of the code that it returns. The code is a
+// status if the function has set the thread's error with the same value, as Sennit's launchers and
+// sennit_error_report() do. Any other code is the launcher's own and becomes BOOTSTRAP.
 template <typename Call>
 sennit_status call_bootstrap(const sennit_bootstrap &bootstrap, const char *what, Call call) {
     const sennit_error before = *thread_error();
@@ -121,7 +124,8 @@ int bootstrap_environment_size(const char **variable) {
         if (variable != nullptr) *variable = candidate.name;
         return size;
     }
-    // A PMIx server may not set the number of ranks, but if there is a rank 1, there are two.
+    // A PMIx server may set no variable with the number of ranks. A rank n shows that there are at
+    // least n + 1 ranks.
     const int rank = positive_number("PMIX_RANK");
     if (variable != nullptr) *variable = rank > 0 ? "PMIX_RANK" : nullptr;
     return rank > 0 ? rank + 1 : 0;

@@ -18,13 +18,13 @@ inline constexpr std::size_t kReasonBytes = 192;
 
 struct Launcher {
     const char *name;
-    // Whether this launcher started the process. Reads only the environment, changes nothing, never
-    // waits. Writes the reason as one sentence.
+    // Whether this launcher started the process. Writes the reason as one sentence. Changes nothing
+    // and never waits.
     bool (*present)(char *reason, std::size_t bytes);
-    // Connects and fills `out`; its release() undoes that. May be called again after release(); at
-    // most one rank object of the process uses it at a time. Waits at most timeout_ns, which may be
-    // SENNIT_FOREVER. Errors: BOOTSTRAP, NOMEM, OS, STATE (a rank of this process uses it already,
-    // or a forked child calls), TIMEOUT, UNSUPPORTED (not in this build).
+    // Connects and fills `out`; out->release() ends the use, and then open() may be called again.
+    // One rank of the process at a time may use a launcher. `timeout_ns` limits the wait and may be
+    // SENNIT_FOREVER. Errors: BOOTSTRAP, NOMEM, OS, STATE (a rank of this process uses the launcher
+    // already, or a forked child calls), TIMEOUT, UNSUPPORTED (not in this build).
     sennit_status (*open)(std::int64_t timeout_ns, sennit_bootstrap *out);
 };
 
@@ -45,17 +45,18 @@ sennit_status bootstrap_find(std::int64_t timeout_ns, sennit_bootstrap *out);
 // "no: " and one sentence. May be called at any time.
 const char *bootstrap_describe(int index, char *text, std::size_t bytes);
 
-// The number of ranks that a known launcher has started, as its variable in the environment says,
-// and the name of that variable; 0 if none is set. Used to detect N copies of rank 0.
+// The number of ranks according to the environment variable of a launcher; 0 if no such variable is
+// set. *variable: its name. Used to detect N copies of rank 0.
 int bootstrap_environment_size(const char **variable);
 
 // A descriptor that hangs up when `sennit run` ends; -1 for other bootstraps. The bootstrap owns
 // it.
 int launcher_connection(const sennit_bootstrap &bootstrap);
 
-// The calls of any bootstrap. Errors of Sennit's own launchers: TIMEOUT, PEER_LOST, BOOTSTRAP,
-// NOMEM, OS. Errors of a bootstrap of the program: the status that it has set by
-// sennit_error_report; for any other code BOOTSTRAP, with the code as provider_code.
+// Call the functions of a bootstrap. Errors of Sennit's own launchers: TIMEOUT, PEER_LOST,
+// BOOTSTRAP, NOMEM, OS, UNSUPPORTED (too many bytes). Errors of a bootstrap of the program: the
+// status that it has set by sennit_error_report; otherwise BOOTSTRAP, with the returned code as
+// provider_code.
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
                                   std::size_t bytes, const Deadline &deadline);
 sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline);

@@ -16,8 +16,8 @@
 namespace sennit::runtime {
 namespace {
 
-// More descriptors than a program usually has open. If the limit leaves so many, the free ones are
-// not counted.
+// More descriptors than a program usually has open. If the limit is above the need by this number,
+// the free descriptors are not counted.
 constexpr rlim_t kRoom = 256;
 
 rlim_t count_free(rlim_t limit) {

@@ -15,8 +15,8 @@ sennit_status reserve_descriptors(int needed, int ranks);
 // Raises the soft limit in the same way, for descriptors that may be opened later.
 void raise_descriptor_limit(std::uint64_t needed);
 
-// Whether no descriptor is free, except perhaps among the last 32 below the limit (or the last
-// eighth, if that is fewer). *limit: the limit of the process.
+// Whether the process has almost no free descriptors: perhaps a few among the last 32 numbers below
+// its limit, or among the last eighth if that is fewer. *limit: the limit.
 bool lacks_descriptors(std::uint64_t *limit);
 
 }  // namespace sennit::runtime

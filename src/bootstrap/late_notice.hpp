@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds when a long wait for other ranks must log a warning: after 10 s, then each time the wait is
+// Decides when a long wait for other ranks logs a warning: after 10 s, then each time the wait is
 // three times as long as at the last warning. Made by the waiting thread when its wait starts.
 #pragma once
 

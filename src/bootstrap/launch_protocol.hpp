@@ -49,8 +49,8 @@ static_assert(offsetof(LaunchHello, size) == 16 && offsetof(LaunchHello, cookie)
 // Rank to launcher on the control socket, without a descriptor: the process exits properly, but has
 // no connection for kGoodbye.
 inline constexpr unsigned char kLaunchFarewell = 'F';
-// The same, from a process that is about to end all ranks of the job: the other ranks fail because
-// of it.
+// Like kLaunchFarewell, from a process that is about to end all ranks of the job: it is the cause
+// if the other ranks fail.
 inline constexpr unsigned char kLaunchEndsAll = 'E';
 
 enum class LaunchKind : std::uint32_t {
@@ -62,9 +62,9 @@ enum class LaunchKind : std::uint32_t {
     kLost = 5,  // allgather `sequence` cannot end, because rank `peer` has ended; payload: reason
     kGoodbye = 6,    // from a rank: the end of its connection is no death
     kWhoIsLate = 7,  // from a rank: asks for which ranks allgather `sequence` waits
-    // The launcher's answer: it waits for `peer`, and perhaps others. `sequence` is the lowest
-    // waiting rank, which is the one that warns the user. Payload: the late ranks, as the beginning
-    // of a sentence.
+    // The launcher's answer to kWhoIsLate: the allgather waits for `peer`, and perhaps for others.
+    // `sequence` is the lowest waiting rank; only this rank warns the user. Payload: a text that
+    // names the late ranks.
     kLate = 8
 };
 

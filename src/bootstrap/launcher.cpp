@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rank's side of `sennit run`: claims the rank on the inherited control socket, then does
-// allgather and barrier over a private connection (launch_protocol.hpp). Called by
-// bootstrap_find().
+// allgather and barrier over a private connection (launch_protocol.hpp).
 //
 // Invariants: the private connection is close-on-exec from its creation, the control socket from
 // the first claim. So a program that a rank starts later cannot claim the rank, although it
@@ -281,8 +280,8 @@ LaunchFrame frame_of(const Connection &connection, LaunchKind kind, std::uint32_
     return frame;
 }
 
-// Waits for the answer to allgather `sequence`. Asks the launcher which rank is late when a warning
-// is due (LateNotice), and at the timeout for the error.
+// Waits for the answer to allgather `sequence`. When a warning is due (LateNotice), and at the
+// timeout, asks the launcher which ranks are late, for the text of the warning or error.
 sennit_status await_gathered(const Connection &connection, std::uint32_t sequence,
                              const Deadline &deadline, LaunchFrame *answer) {
     constexpr std::int64_t kAnswer_ns = 500'000'000;
@@ -352,8 +351,8 @@ int barrier(void *context, std::int64_t timeout_ns) {
                     Deadline::after(timeout_ns));
 }
 
-// Replaces kGoodbye on a broken connection: the launcher would read that as the rest of an
-// unfinished frame. Sent on the control socket.
+// Replaces kGoodbye if the connection is broken: there the launcher would read kGoodbye as the rest
+// of an unfinished frame. Sent on the control socket.
 void send_farewell() {
     Claim claim{};
     char reason[200];
@@ -368,7 +367,7 @@ void release(void *context) {
         send_farewell();
     } else {
         const LaunchFrame frame = frame_of(*connection, LaunchKind::kGoodbye, connection->sequence);
-        // May fail: the end of the connection means the same.
+        // If this fails, `sennit run` takes the rank for one that ended without sennit_finalize.
         (void)send(connection->fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     (void)close(connection->fd);

@@ -185,12 +185,13 @@ bool same_user(int socket) {
     return user_of(socket) == geteuid();
 }
 
-// The error has the rank but not the reason, which that rank reports in the next exchange.
+// The error has the number of the failed rank, but not the reason: that rank reports it in the next
+// allgather of start-up.
 sennit_status fail_gave_up(int member) {
     return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up during start-up", member);
 }
 
-// Whether the member has closed its listener, as it does when it fails, or has died.
+// Whether nothing listens at the member's name: it has died, or has failed and closed its listener.
 bool has_given_up(const std::uint8_t *name) {
     const int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (made < 0) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passes descriptors between the ranks of a node: each rank's memory file, and a pidfd that it
-// opened on itself. The lowest rank of the node listens on an abstract socket with a random name.
-// Every other rank connects, sends the job's cookie and its two descriptors, and receives those of
-// all ranks. Used once, during start-up; leaves no socket open.
+// Passes descriptors between the ranks of a node: each rank's memory file, and a pidfd that the
+// rank opened on itself. Every rank listens on an abstract socket with a random name. The other
+// ranks connect to the lowest rank of the node, the leader. Each sends the job's cookie and its two
+// descriptors, and receives the descriptors of all ranks. Used once, during start-up.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,9 +24,9 @@ void listener_close(Listener *listener);
 
 // `members` are the `count` world ranks of this node in rising order, this rank included;
 // `socket_names` are the names of their listeners. Fills memory_file and pid_fd of these peers.
-// Closes connections of another uid or with a wrong cookie. Errors: OS, TIMEOUT, BOOTSTRAP; an
-// error that another rank caused has that rank as its peer. After an error the caller closes its
-// listener, so that the leader (the lowest rank) detects the failure.
+// Closes connections of another uid or with a wrong cookie. Errors: OS, NOMEM, TIMEOUT, BOOTSTRAP.
+// If another rank gave up, the error has its number. After an error the caller closes its listener,
+// so that the leader detects the failure.
 struct NodeExchange {
     Listener *listener = nullptr;
     const int *members = nullptr;

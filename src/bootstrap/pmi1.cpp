@@ -34,8 +34,8 @@ constexpr std::int64_t kFinalizeTimeout_ns = 2'000'000'000;
 struct Session {
     Pmi1Wire *wire = nullptr;  // never freed: the exit handler needs it
     int fd = -1;
-    bool fd_is_ours = false;  // connected to PMI_PORT; else inherited in PMI_FD, and never closed
-    dev_t device = 0;  // identity of fd's socket: MPI closes it, and the number may be reused
+    bool fd_is_ours = false;  // connected to PMI_PORT; false: inherited in PMI_FD, never closed
+    dev_t device = 0;  // identity of fd's socket: MPI may close fd, and the number may be reused
     ino_t inode = 0;
     bool initialised_by_us = false;
     bool exit_handler_is_set = false;
@@ -153,7 +153,8 @@ bool pmi1_present(char *reason, std::size_t bytes) {
     return true;
 }
 
-// Connects to one address until the deadline. Returns the socket, or -1 and errno in *error.
+// Connects to one address, until the deadline or for a minute. Returns the socket, or -1 with the
+// errno in *error.
 int connect_to(const addrinfo &address, Deadline deadline, int *error) {
     const int fd = socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
                           address.ai_protocol);
@@ -235,9 +236,9 @@ void drop_socket() {
     session.initialised_by_us = false;
 }
 
-// Whether a later MPI_Init would fail. hydra accepts a second "init" on the same socket. For Slurm
-// (--mpi=pmi2) it is an error that ends the job, so MPI_Init must be called first. hydra within a
-// job of Slurm has Slurm's variables and one of its own.
+// Whether a later MPI_Init would fail. hydra accepts a second "init" on the same socket. Slurm
+// (--mpi=pmi2) ends the job at a second "init", so MPI_Init must be called first. The variable
+// HYDI_CONTROL_FD shows a hydra that runs inside a job of Slurm.
 bool mpi_init_would_fail() {
     const bool is_slurm = getenv("PMI_JOBID") != nullptr && getenv("SLURM_STEP_ID") != nullptr &&
                           getenv("HYDI_CONTROL_FD") == nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each request is one write and a wait for one line. MSG_DONTWAIT and poll() limit each wait, so
-// the mode of the socket, which its owner has set, does not change.
+// Each request is one write and a wait for one line. MSG_DONTWAIT and poll() limit each wait. The
+// socket's own O_NONBLOCK does not change, because the socket may belong to MPI.
 #include "bootstrap/pmi1_wire.hpp"
 
 #include <poll.h>
@@ -195,7 +195,7 @@ sennit_status Pmi1Wire::learn_limits(Deadline deadline) {
     if (status != SENNIT_OK) return status;
     long key_bytes = 0;
     long value_bytes = 0;
-    // The longest name, sennit-4294967295-2147483647-99999, takes 36 bytes with its terminator.
+    // A long name such as sennit-4294967295-2147483647-99999 takes 35 bytes with its terminator.
     if (!number_field("keylen_max=", &key_bytes) || !number_field("vallen_max=", &value_bytes) ||
         key_bytes < 36 || value_bytes < 16)
         return break_off(fail(SENNIT_ERR_BOOTSTRAP,

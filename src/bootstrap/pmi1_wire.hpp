@@ -15,7 +15,7 @@
 
 namespace sennit::runtime {
 
-// An exchange: this rank, the number of ranks, and the exchange's number, a part of its keys.
+// An exchange: this rank, the number of ranks, and the number of the exchange for its keys.
 struct Pmi1Exchange {
     int rank;
     int size;

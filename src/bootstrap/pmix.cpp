@@ -2,10 +2,11 @@
 // Launchers with PMIx (Open MPI's mpirun, prterun, srun --mpi=pmix). The library is opened at run
 // time and only under such a launcher, so nothing depends on it.
 //
-// PMIx counts its initializations, and an MPI in the process uses the same copy: only the last
-// PMIx_Finalize leaves the launcher's job. PMIx cannot be initialized again afterwards, so Sennit
-// finalizes it only when the process exits, and only after sennit_finalize. For the launcher, a
-// rank that exits without PMIx_Finalize has died, as with MPI.
+// PMIx counts its initializations, and an MPI in the process usually uses the same copy of it. Only
+// the last PMIx_Finalize leaves the launcher's job. A process that has left can join again only
+// with restrictions (joined_again). So Sennit finalizes PMIx only when the process exits, and only
+// after sennit_finalize. For the launcher, a rank that exits without PMIx_Finalize has died, as
+// with MPI.
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pthread.h>
@@ -56,7 +57,7 @@ struct Membership {
     bool exit_handler_is_set = false;
     bool rank_is_open = false;
     // This process joined after MPI_Finalize had left PMIx. Other ranks may not have left yet, so
-    // there are no fences.
+    // Sennit does without fences.
     bool joined_again = false;
     pid_t pid = 0;  // of this process: a forked child must not call PMIx
     pmix_proc_t self{};
@@ -131,7 +132,7 @@ const char *server_entry() {
     return nullptr;
 }
 
-// Why the launcher's server may be out of reach: PMIx does not say.
+// Writes why the launcher's server may be out of reach, since PMIx gives no reason.
 void say_server(char *text, std::size_t bytes) {
     char folder[256] = "";
     if (const char *name = getenv("PMIX_SERVER_TMPDIR"); name != nullptr)
@@ -175,7 +176,7 @@ void set_info(pmix_info_t *info, const char *key) {
     (void)std::snprintf(info->key, sizeof info->key, "%s", key);
 }
 
-// Runs a call for which PMIx has no time limit in a thread of its own.
+// Runs a call of PMIx in its own thread, because PMIx has no time limit for the call.
 sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *what,
                           Deadline deadline) {
     PendingCall *call = PendingCall::make();
@@ -227,8 +228,8 @@ sennit_status load_library() {
         return fail(SENNIT_ERR_BOOTSTRAP,
                     "MPI has joined the launcher's job with a PMIx of its own; use "
                     "sennit_init_mpi, or call sennit_init before MPI_Init");
-    // Local: the program must not see its symbols. If MPI has loaded the library, this is the same
-    // copy. Never unloaded, since it has a thread.
+    // RTLD_LOCAL: the program must not see the library's symbols. RTLD_NODELETE: the library has a
+    // thread. If MPI has loaded the library, dlopen() returns the same copy.
     void *library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) return fail(SENNIT_ERR_BOOTSTRAP, "loading PMIx: %s", dlerror());
     PmixFunctions found;

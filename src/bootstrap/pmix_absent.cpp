@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replaces pmix.cpp in a build without PMIx. It still recognises the launcher, so that the reason
-// why it is not used can be shown.
+// Replaces pmix.cpp in a build without PMIx. Recognises a PMIx launcher only to say why it is not
+// used.
 #include <cstdio>
 #include <cstdlib>
 
