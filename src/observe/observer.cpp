@@ -79,8 +79,9 @@ void release_place(Observer &observer, int place) {
     observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_release);
 }
 
-// Whether the thread seems to be inside an operator of the program. It may have left the operator
-// by longjmp. The outer Observed objects are then on a part of the stack that is in use again.
+// Whether the thread seems to be inside the program's operator of a reduction. The program may have
+// left that operator by longjmp. Then the outer Observed objects are on a part of the stack that is
+// in use again.
 bool may_have_left_frames() {
     const Callback *callback = thread_callback();
     return callback != nullptr && *callback == Callback::combine;

@@ -106,8 +106,8 @@ inline void note_text(Rank &rank, const char *text) {
         Observed::show_text(*rank.observer, text);
 }
 
-// note_sent() records that an event of the epoch was sent to the signal, note_refused() that the
-// signal's owner, in epoch `owners`, refused it as too early.
+// note_sent() records that an event of the epoch was sent to the signal. note_refused() records
+// that the signal's owner, which was in epoch `owners`, refused the event as too early.
 [[gnu::cold, gnu::noinline]] void show_sent(Observer &observer, sennit_signal signal,
                                             std::uint64_t epoch, const std::uint64_t *owners);
 inline void note_sent(Rank &rank, sennit_signal signal, std::uint64_t epoch) {

@@ -5,10 +5,10 @@
 
 namespace sennit::runtime {
 
-// The same as open(). -1 with errno: ELOOP for a symbolic link, EPERM for a file that is not the
-// user's own.
+// Like open(). Also fails for a symbolic link (ELOOP), and for a file that does not meet these
+// conditions (EPERM).
 int open_own_file(const char *name, int flags);
-// Removes the file, if it is such a file.
+// Removes the file if it meets these conditions.
 void remove_own_file(const char *name);
 // The text of errno after these functions.
 const char *file_error(int error);

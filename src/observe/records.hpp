@@ -21,14 +21,14 @@ inline constexpr std::uint32_t kTraceVersion = 6;
 inline constexpr std::size_t kTraceNames = 511;
 inline constexpr std::size_t kOpenOperations = 64;
 inline constexpr std::size_t kSentEvents = 128;
-inline constexpr unsigned kObservedRails = 8;  // further rails are counted together
+inline constexpr unsigned kObservedRails = 8;  // rails with counters of their own
 inline constexpr int kNobody = -1;             // the peer of an operation on several ranks
 
-// Messages to ranks of other nodes, by purpose. `answer`: messages with answers only.
-// `answer_along`: answers in messages that count as another kind. `other`: addresses, fences, the
-// messages of a rank that leaves. `carried`: notified puts with the event in completion data, each
-// of which ends with a task. `not_carried`: notified puts whose event is in a task, because the
-// owner had no index left.
+// Messages to ranks of other nodes, by purpose. A task is a request to another rank.
+// - `answer`: messages with answers only. `answer_along`: answers in messages of another kind.
+// - `other`: for example addresses and fences.
+// - `carried`: notified puts with the event in completion data. A task confirms each of them.
+// - `not_carried`: notified puts whose event is in a task, because the owner had no index left.
 enum class CountedMessage : std::uint8_t {
     task,
     task_again,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes trace records as events of the Chrome trace format, one per line. The library uses this
-// when a rank ends, `sennit trace` for the files of ranks that have died. Each event begins with
-// the comma that separates it from the one before, so trace viewers can read a file that ends after
-// any line.
+// Writes trace records as events of the Chrome trace format, one per line. The library uses these
+// functions when a rank ends, and `sennit trace` uses them for the files of ranks that have died.
+// Each event begins with the comma that separates it from the event before, so trace viewers can
+// read a file that ends after any line.
 #pragma once
 
 #include <cstdio>
@@ -12,10 +12,10 @@
 
 namespace sennit::runtime {
 
-inline constexpr std::size_t kEventTextBytes = 512;  // the longest event
+inline constexpr std::size_t kEventTextBytes = 512;  // room for a record; twice for rank_text()
 
-// The category by which a viewer filters, such as "wait" or "rma". It is in the first row whose
-// text is a prefix of the name.
+// The category by which a viewer filters, such as "wait" or "rma". The first row whose text is a
+// prefix of the name has the category.
 inline const char *category_of(const char *name) {
     struct Row {
         const char *begin;

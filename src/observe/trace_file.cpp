@@ -106,8 +106,8 @@ void fill_head(Observer &observer, std::int64_t started_ns) {
     trace.magic = kTraceMagic;
 }
 
-// The same as write(), but beyond the limit of file sizes it only returns EFBIG: it removes the
-// signal SIGXFSZ, which the kernel sends to the writing thread and which would end the program.
+// Like write(), but beyond the limit of file sizes it only fails with EFBIG. The kernel also sends
+// SIGXFSZ to the writing thread, which would end the program; this function removes that signal.
 ssize_t write_without_signal(int file, const char *from, std::size_t bytes) {
     sigset_t limit;
     sigset_t before;
@@ -289,8 +289,8 @@ void observer_finish(Rank &rank, bool all_arrived) {
 
 void trace_close(Observer &observer) {
     if (observer.trace == nullptr) return;
-    // The file stays for `sennit trace merge`, unless the text was written or start-up has failed,
-    // which reports its reason itself.
+    // The file stays for `sennit trace merge`, unless the text was written or start-up has failed.
+    // A failed start-up reports its reason itself.
     if (observer.is_written || !observer.is_ready) (void)unlink(observer.part_name);
     // relaxed: only the holder of the lock changes it.
     const std::uint64_t used = observer.trace->capacity.load(std::memory_order_relaxed);

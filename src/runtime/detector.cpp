@@ -4,6 +4,7 @@
 //   cannot mean a later process with the same number. If the kernel has none, /proc replaces it.
 // - The state word in a peer's control block shows that the peer has left.
 // - The connection to the launcher shows that the job has ended.
+// - The watch (runtime/watch/) shows which ranks of other nodes have ended.
 #include "runtime/detector.hpp"
 
 #include <poll.h>
@@ -18,8 +19,8 @@
 namespace sennit {
 namespace {
 
-// Whether the peer's process no longer exists in /proc. A read takes microseconds, so not every
-// call reads; false without a read.
+// Whether the peer's process no longer exists in /proc. A read takes microseconds, so a call soon
+// after the last read returns false without reading.
 bool is_gone_from_proc(Peer &peer) {
     constexpr std::int64_t kPause_ns = 5'000'000;
     if (peer.start_ticks == 0) return false;
@@ -30,7 +31,8 @@ bool is_gone_from_proc(Peer &peer) {
     return process_start_ticks(peer.process_id) != peer.start_ticks;
 }
 
-// The end of the launcher ends its job, even if it was killed before it could end the ranks.
+// The end of the launcher counts as the end of the job, even if the launcher was killed before it
+// could end the ranks.
 bool launcher_ended(const Rank &rank) {
     if (rank.launcher_fd < 0) return false;
     pollfd one{rank.launcher_fd, 0, 0};

@@ -18,16 +18,16 @@ bool is_leaving(const Rank &rank, int peer);
 // cannot read the word, for example that of a rank of another node.
 bool is_staying(const Rank &rank, int peer);
 
-// Updates the state of peers on other nodes, but not of peers of this node, which only peer_gone()
-// checks. Costs little while none of them ends. Returns the number of ended peers: while it is
+// Notes ranks of other nodes that have ended; call peer_gone() for peers of this node. Costs little
+// while no rank ends. Returns the number of peers known to have ended: while this number is
 // unchanged, known_gone() of all peers is unchanged.
 std::uint32_t count_ended(Rank &rank);
 // A dead peer, or -1. Call count_ended() before.
 int find_dead(const Rank &rank);
 
-// A function for LostSearch (wait.hpp) of a wait for *peer. Returns that peer if it has died or
-// left; for kAnyPeer, a rank that has died; else -1. With kAnyPeer a rank that has left does not
-// count, because it has done its part before.
+// The search (LostSearch in wait.hpp) of a wait for the rank *peer. Returns that rank if it has
+// died or left, else -1. If *peer is kAnyPeer, returns a rank that has died, else -1: a rank that
+// has left does not count, because it did its part before.
 int find_lost(Rank &rank, const void *peer);
 
 // Called by a transport that has found that the peer has ended.

@@ -93,9 +93,9 @@ class Walk {
 
   private:
     // hwloc attaches memory to the object with the nearest processors. In the tree of domains, the
-    // NUMA domain is between that object and the objects inside it. If the same processors have
-    // several memories, such as a faster one, the last is that domain, and the others are empty
-    // domains beside it. Returns the index of that domain, or -1.
+    // NUMA domain is between that object and the objects inside it. If the object has several
+    // memories, such as a faster one, the domain of the last memory is in between, and the other
+    // domains beside it are empty. Returns the index of the domain in between, or -1.
     int add_memory(const hwloc_obj *object, int parent, int depth) {
         int numa = -1;
         for (const hwloc_obj *memory = object->memory_first_child; memory != nullptr;

@@ -17,22 +17,23 @@
 namespace sennit {
 namespace {
 
-// Times since the fruitless polls of wait_unobserved().
-constexpr std::int64_t kBusyNs = 100'000;   // until then polls with progress, then also yields
-constexpr std::int64_t kYieldNs = 500'000;  // until then yields, then sleeps
+// Both count from the making of the WaitLoop. Until kBusyNs, a rank that polls paths and shares no
+// processor does not yield. Until kYieldNs, a wait yields instead of sleeping.
+constexpr std::int64_t kBusyNs = 100'000;
+constexpr std::int64_t kYieldNs = 500'000;
 
 constexpr std::int64_t kCheckNs = 1'000'000;      // interval of checks for dead peers
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // the first sleep
 // A sleep shorter than this is doubled for the next time, so sleeps reach 16 ms. That limits the
 // delay of detecting a death.
 constexpr std::int64_t kLastTickNs = 10'000'000;
-// A yield that returns within kAtOnceNs gave the processor to nobody. After kIdleYields of them in
-// a row, while ranks share processors, the ranks that could run are in other scheduling groups,
-// which a yield does not reach: only a sleep lets them run.
+// A yield that returns within kAtOnceNs gave the processor to nobody. If ranks share processors,
+// kIdleYields such yields in a row show that the other ranks are in other scheduling groups. A
+// yield does not reach these groups; only a sleep lets them run.
 constexpr std::int64_t kAtOnceNs = 2'000;
 constexpr unsigned kIdleYields = 16;
 
-// One in this many waits that time out before kCheckNs checks for dead peers, so that a program
+// About one of this many waits that time out before kCheckNs checks for dead peers. So a program
 // with only short waits also learns of a death.
 constexpr std::uint32_t kShortWaitsPerCheck = 64;
 
@@ -49,11 +50,10 @@ bool is_turn_to_check(Rank &rank) {
     return count * kGolden < UINT32_MAX / kShortWaitsPerCheck;
 }
 
-// A program may do its own work between two polls, and a yield takes about a microsecond even if
-// nobody else is ready, so only every eighth fruitless poll yields.
+// Only every eighth fruitless poll yields: a yield takes about a microsecond even if nobody else is
+// ready, and the program may have work of its own between two polls.
 constexpr std::uint32_t kPollsPerYield = 8;
-// A rank with its own processor that polls paths reads the clock, and yields, once per this many
-// polls.
+// A rank that polls paths and shares no processor reads the clock only once per this many polls.
 constexpr unsigned kStepsPerClock = 8;
 
 }  // namespace
@@ -89,7 +89,7 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       tick_ns_(kFirstTickNs),
       // relaxed: hooks are added during start-up only.
       polls_paths_(rank.hook_count.load(std::memory_order_relaxed) != 0) {
-    // Starts the caller's object too, so that its further waits share the time.
+    // Starts the caller's Deadline too, so that further waits of the caller share its time.
     deadline.start();
     deadline_ = deadline;
     // relaxed: a progress thread that sees it late polls once too often.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only way to wait. A wait polls, then yields, then sleeps on the rank's doorbell, and makes
-// progress meanwhile. It ends at its deadline or when the peer has died.
+// Waits for a condition that another rank or progress makes true. A wait polls, then yields, then
+// sleeps on the rank's doorbell, and makes progress meanwhile. It also ends at its deadline or if
+// the peer has died.
 //
 // After a rank has changed a word for which another rank of the node may wait, it calls
 // ring_doorbell() on that rank's control block. Setter and sleeper each store, fence, and then load
 // the other's word, so at least one of them sees the other (Dekker):
 //   setter:  word = value  ; store_load_fence ; if sleepers != 0: rings += 1, wake
 //   sleeper: sleepers += 1 ; store_load_fence ; if word is not ready: sleep while rings == seen
-// If the sleeper makes a fence for all processors (membarrier), the setter needs none:
-// store_and_ring_lightly().
+// If the sleeper makes a fence for all processors (membarrier), the setter needs no fence of its
+// own: store_and_ring_lightly().
 #pragma once
 
 #include "base/clock.hpp"
@@ -43,8 +44,9 @@ inline void store_and_ring(std::atomic<std::uint64_t> &word, std::uint64_t value
     ring_doorbell(target);
 }
 
-// The same without a fence, if the owner of the bell sleeps with a barrier for all processors
-// (Rank::sleeps_with_barrier) and this process has joined the barriers.
+// Like store_and_ring(), but without a fence. Allowed only if the owner of the bell sleeps with a
+// barrier for all processors (Rank::sleeps_with_barrier) and this process has called
+// join_barriers().
 inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64_t value,
                                    ControlBlock &target) {
     // SYNC doorbell: pairs with the barrier in announce_sleep(), which replaces a fence here
@@ -84,8 +86,8 @@ struct LostSearch {
     void (*warn)(Rank &rank, const void *context, int seconds) = nullptr;
 };
 
-// Whether a wait that has lasted so long logs a warning. Then the time after which the rank's next
-// wait warns is three times as long: a program may have long waits on purpose.
+// Whether a wait that has lasted this long logs a warning. Each warning triples the time that a
+// wait of the rank must last before it warns: a program may have long waits on purpose.
 bool is_warning_due(Rank &rank, std::int64_t lasted_ns, std::int64_t left_ns);
 
 // The steps of a wait after unsuccessful polling. Used only by wait_until.
@@ -174,8 +176,8 @@ inline sennit_status wait_until(Rank &rank, const Deadline &deadline, const Lost
     return wait_unobserved(rank, deadline, search, ready);
 }
 
-// The same with a search for one rank: the wait ends if `peer` ends or, with kAnyPeer, if any rank
-// dies.
+// wait_until() for one rank: the wait ends with PEER_LOST if `peer` ends or, with kAnyPeer, if any
+// rank dies.
 template <class Ready>
 sennit_status wait_until(Rank &rank, const Deadline &deadline, int peer, Ready ready) {
     return wait_until(rank, deadline, LostSearch{find_lost, &peer}, ready);

@@ -55,8 +55,8 @@ void WatchConnection::take_over(WatchConnection &other) {
     std::memcpy(bytes_, other.bytes_, sizeof bytes_);
 }
 
-// If the buffer is full, the other side has not read hundreds of messages: the connection has
-// ended.
+// If the buffer is full, the other side has not read hundreds of messages. Then the connection
+// counts as ended.
 bool WatchConnection::send(const Note &message) {
     const ssize_t sent = ::send(socket_, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent == static_cast<ssize_t>(sizeof message);

@@ -15,7 +15,7 @@ enum class NoteKind : std::uint32_t {
     gone = 3,      // rank has died
     leaving = 4,   // rank ends and closes its port
     quiet = 5,     // the node of rank does not answer: the receiver should watch it too
-    // value 0: the question when rank last polled its network; else the answer: value - 1 ns ago
+    // value 0: asks when rank last polled its network; another value: the answer, value - 1 ns ago
     looks = 6,
     left = 7  // rank has left: everything that it sent has arrived
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions between nodes, and the consequences of silence. A node that has asked and got an answer
-// accepts data from the other node for one lease, by its own clock, from the time of its question.
-// The node that answered counts the lease from the time of its answer, which is later, by its own
-// clock, and adds a margin before it reports the asking node as lost. So no node is reported as
-// lost while it may still accept data of the reporter.
+// Questions between nodes, and the consequences of silence. Node A asks node B, and B answers. Then
+// A accepts data from B for one lease, from the time of its question by A's clock. B counts the
+// lease from the time of its answer, which is later, by B's clock. B reports A as lost only after
+// this lease and a margin. So when B reports A as lost, A no longer accepts data from B.
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -42,9 +41,9 @@ bool NodeWatch::is_watched(const Node &node) const {
     return table_.places[node.first].watched_since_ns.load(std::memory_order_relaxed) != 0;
 }
 
-// Ends expired leases. Also called by the rank's own threads before each poll of the network. If
-// this node was stopped, an expired lease is only paused: it may start again within the length of a
-// lease.
+// Ends expired leases. Called by the watcher, and by other threads that find an expired lease
+// (has_news()). If this node was stopped, an expired lease is only paused: it may start again
+// within the length of a lease.
 void NodeWatch::settle(std::int64_t now) const {
     // SYNC watch-awake: pairs with the release in note_awake(); pauses are stored before the time.
     const std::int64_t watched = table_.head->watched_ns.load(std::memory_order_acquire);
@@ -128,8 +127,9 @@ void NodeWatch::check_nodes(std::int64_t now) {
     }
 }
 
-// Whether that node accepts no data from this one: its lease, with the margin, has ended, or it has
-// never asked and was never sent anything.
+// Whether that node accepts no data from this node, for one of two reasons. Its lease and the
+// margin have ended. Or it has asked nothing since this node began to watch it, for first_ns; then
+// nothing was sent to it.
 bool NodeWatch::accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const {
     const TablePlace &place = table_.places[node.first];
     // relaxed: the acquire in end_if_silent() orders it.
@@ -144,15 +144,15 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     TablePlace &place = table_.places[node.first];
     // SYNC watch-answered: pairs with the release in answer(); its lease comes before.
     std::int64_t answered = place.answered_ns.load(std::memory_order_acquire);
-    // kEnded although no rank is marked as lost: a watcher has died between these two steps.
+    // If the word is kEnded already, a watcher died before it marked the ranks as lost.
     if (answered != kEnded) {
         if (!accepts_nothing(node, answered, now)) return;
         // relaxed: a concurrent answer makes it fail by the word's value.
         if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
             return;
     }
-    // Checks the state before the end of this node's own lease: since then this node has asked
-    // nothing, so it has no newer state.
+    // The argument is a time before the end of this node's own lease. After that end this node asks
+    // nothing, so the state of the ranks is not renewed.
     const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
     log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
         is_unheard ? " by the network, though its watch answers" : "");
@@ -171,10 +171,10 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
 }
 
 // Whether a rank of this node receives nothing over the network from a rank of that node, although
-// the latter polls its network. Then that node gets no answer and no question, as if this node were
-// silent, although the messages of its watch arrive. So the leases on both sides end, and no data
-// from here can arrive after the report. A withheld question is answered as soon as messages of
-// that rank arrive again or it is known to be stopped.
+// that rank polls its network. Then this node sends that node no answers and no questions, as if
+// this node were silent. So the leases of both nodes end, and no data from here can arrive after
+// the report. A withheld question is answered as soon as messages of that rank arrive again, or if
+// the rank no longer polls.
 bool NodeWatch::withholds(int first, std::int64_t now) const {
     for (int r = first; r < size_; ++r) {
         if (first_of(r) != first) continue;
@@ -354,8 +354,8 @@ void NodeWatch::repeat(Node &node, std::int64_t now) {
     node.again_ns = now + times_.pause_ns;
     Note question = make(NoteKind::question, rank_->world_rank);
     question.time_ns = node.question_ns;
-    // The lease's length, from which the other node computes its end, is only in questions after
-    // the lease has begun. relaxed: only this thread stores the beginning.
+    // A question contains the length of the lease only after the lease has begun. The other node
+    // computes the end from this length. relaxed: only this thread stores the beginning.
     const bool has_begun =
         table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) != 0;
     if (has_begun) question.value = times_.lease_ns;
@@ -363,8 +363,8 @@ void NodeWatch::repeat(Node &node, std::int64_t now) {
     if (node.waits && !node.connection.send(question)) end_connection(node, 0, now);
 }
 
-// Stores the time of the answer before it is sent: so the time of the report is fixed before the
-// other node accepts data because of the answer.
+// Stores the time of the answer before it sends the answer. So this node knows when it may report
+// the other node as lost before the other node accepts data because of the answer.
 bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t now) {
     const int first = first_of(question.from);
     TablePlace &place = table_.places[first];

@@ -44,13 +44,15 @@ struct TablePlace {
     std::atomic<std::int64_t> question_ns;
     std::atomic<std::int64_t> answered_ns;  // 0: no question yet; kEnded: its ranks are lost
     std::atomic<std::int64_t> their_lease_ns;
-    // This node accepts data of that node until then; 0: without end; kEnded or a pause: none.
+    // Until this time, this node accepts data of that node. 0: there is no end; kEnded or a pause:
+    // no data is accepted.
     std::atomic<std::int64_t> lease_end_ns;
     std::atomic<std::int64_t> watched_since_ns;  // 0: it is not watched
     // The last known time that the rank polled its network; also for ranks of this node.
     std::atomic<std::int64_t> looked_ns;
-    // 0: messages of the rank arrive. t > 0: one was missing, last at time t. t < 0: missing for so
-    // long, last at time -t, that this node does not answer that node while the rank polls.
+    // 0: messages of the rank arrive. t > 0: at time t a message was missing. t < 0: at time -t
+    // messages were missing for too long, so this node does not answer that node while the rank
+    // polls its network.
     std::atomic<std::int64_t> unheard_ns;
 };
 static_assert(sizeof(TablePlace) == kWatchPlaceBytes && offsetof(TablePlace, answered_ns) == 16 &&

@@ -168,9 +168,9 @@ void NodeWatch::stop() {
     (void)close(std::exchange(listener_, -1));
 }
 
-// Called in a forked child. A port is open as long as any process has it. If the child kept it, the
-// port of a dead parent would not be refused: other nodes would detect the death only by a report
-// from the parent's node, or by the lease.
+// Called in a forked child. A port stays open as long as any process has it. If the child kept the
+// port of a dead parent, connections to it would not be refused: other nodes would detect the death
+// only by a report from the parent's node, or by the lease.
 void NodeWatch::forked() {
     if (listener_ >= 0) (void)close(std::exchange(listener_, -1));
     for (std::size_t i = 0; i < guest_count_ && guests_ != nullptr; ++i)
@@ -273,8 +273,7 @@ bool NodeWatch::is_unheard(int peer) const {
     return false;
 }
 
-// The nodes form a ring, in the order of their lowest ranks. If node a is a neighbour of b, b
-// is one of a.
+// The nodes form a ring, in the order of their lowest ranks. The relation is symmetric.
 bool are_neighbours(std::size_t one, std::size_t other, std::size_t count) {
     const std::size_t ahead = (other + count - one) % count;
     const std::size_t behind = count - ahead;

@@ -50,16 +50,17 @@ sennit_status watch_start(Rank &rank, bool crowded);
 void watch_stop(Rank &rank);
 void watch_free(Rank &rank);
 
-// True if the lease during which the peer's node accepts data from this node has begun, or if the
-// peer's node is lost. If false, that node is watched from now on, and nothing may be sent to the
-// peer: only the end of a lease ensures that the peer no longer accepts the data.
+// Whether data may be sent to the peer: the peer's node has a lease, during which it accepts data
+// from this node, or that node is lost. If false, this node watches that node from now on. Without
+// a lease, a silent peer might accept the data at any later time.
 bool watch_has_lease(const Rank &rank, int peer);
 // Whether a rank on another node has died or left, as far as is known.
 Gone watch_gone(const Rank &rank, int peer);
 // A counter. While it does not change, watch_gone() changes for no rank.
 std::uint32_t watch_ended(const Rank &rank);
-// Whether, since the caller's last query, a rank has died, or a lease has ended, paused or begun
-// again. `now` is boot_ns(). Called before each poll of the network, so it is cheap.
+// Whether a rank has died, or a lease has ended, paused or begun again, since the caller's last
+// query. `seen` is the caller's state between the queries. `now` is boot_ns(). Called before each
+// poll of the network, so it is cheap.
 bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen);
 // Whether this node accepts no data from the peer's node, because the lease has ended or is paused.
 bool watch_refuses(const Rank &rank, int peer);
@@ -68,10 +69,13 @@ bool watch_silent(const Rank &rank, int peer);
 
 // Records that this rank polls its network. Called often.
 void watch_note_look(const Rank &rank);
-// Records whether this rank receives messages of the peer over the network. Repeat `missing` and
-// `mute` while no message arrives. `missing`: the watch asks whether the peer polls its network.
-// `mute`: while the peer polls, this node does not answer the peer's node. After the timeout each
-// of the two nodes counts as lost at the other.
+// Records whether this rank receives messages of the peer over the network:
+// - `heard`: messages arrive.
+// - `missing`: an expected message has not arrived. The watch asks whether the peer polls its
+//   network.
+// - `mute`: messages have been missing for too long. While the peer polls its network, this node
+//   does not answer the peer's node. After the timeout each node counts as lost at the other.
+// Repeat `missing` and `mute` while no message arrives.
 enum class Hearing : std::uint8_t { heard, missing, mute };
 void watch_note_hearing(const Rank &rank, int peer, Hearing hearing);
 // Whether the peer's node reported that the peer has just polled its network.

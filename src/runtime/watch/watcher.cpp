@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread of the watch: it chooses the watcher, detects deaths on this node and handles messages
-// of other watches. It sleeps in poll(). With the default timeout it wakes about six times a second
-// in the watcher, and twice in other ranks.
+// of other watches. It sleeps in poll(). With the default timeout, and if nothing happens, it wakes
+// about six times a second in the watcher, and twice in other ranks.
 #include <unistd.h>
 
 #include <algorithm>
@@ -226,9 +226,9 @@ void NodeWatch::note_leaving(int rank) {
         send_to_all(NoteKind::leaving, rank);
 }
 
-// Called if a node does not answer one of the nodes that watch it. All nodes then watch it, and
-// each decides itself whether it is lost: perhaps only the first one has no connection to it.
-// Reports each node once.
+// Called if a node does not answer a node that watches it. Then all nodes watch the quiet node, and
+// each of them decides by itself whether that node is lost: perhaps only the first watching node
+// has no connection to it. Each quiet node is reported once.
 void NodeWatch::note_quiet(int rank) {
     for (std::size_t i = 0; i < node_count_; ++i) {
         Node &node = nodes_[i];
