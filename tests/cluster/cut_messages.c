@@ -5,11 +5,14 @@
 
    With `runs` the messages have 2 MiB, in runs of 256 bytes. With `asleep` the ranks sleep between
    tests for the end of a message, so the progress threads do the work. Ends when rank 0 finds FILE.
-   Rank 1 writes the number of messages that it has taken into FILE.taken.
+   Rank 1 writes the number of messages that it has taken into FILE.taken. A thread of it measures
+   for how long the kernel does not run it although it is ready. A wait is printed with this time.
    A rail may be cut during any message: a lost event stops the run, and a doubled event makes the
    wait or the flush fail. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +26,7 @@
 enum { WORDS = 512 * 1024, RUN_WORDS = 32, RUN_BYTES = 8 * RUN_WORDS };
 
 static const uint64_t long_ms = 200;
+static atomic_uint_fast64_t not_run_ms;
 static bool in_runs;
 static bool is_asleep;
 
@@ -46,6 +50,18 @@ static uint64_t now_ms(void) {
 static void nap(void) {
     const struct timespec two_ms = {0, 2000000};
     (void)nanosleep(&two_ms, NULL);
+}
+
+/* Sleeps 2 ms at a time. If a sleep takes more than 100 ms, the kernel has run other jobs instead,
+   or the machine's host has paused the machine. */
+static void *watch_kernel(void *nothing) {
+    for (uint64_t before = now_ms();;) {
+        nap();
+        const uint64_t now = now_ms();
+        if (now - before > 100) atomic_fetch_add(&not_run_ms, now - before);
+        before = now;
+    }
+    return nothing;
 }
 
 /* Like sennit_put_notify_with, but the rank sleeps until the message has been sent. The owner may
@@ -104,12 +120,18 @@ static void take_all(const uint64_t *memory, sennit_signal arrived, const char *
     (void)snprintf(name, sizeof name, "%s.taken", file);
     const int taken = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     must_be(taken >= 0, "the file of the number");
+    pthread_t watcher;
+    must_be(pthread_create(&watcher, NULL, watch_kernel, NULL) == 0, "a thread");
     uint64_t last_ms = now_ms();
+    uint64_t before_ms = atomic_load(&not_run_ms);
     for (uint64_t is_last = 0; !is_last; ++epoch) {
         if (is_asleep) wait_asleep(arrived);
         must(sennit_signal_wait(arrived, SENNIT_FOREVER));
         const uint64_t waited_ms = now_ms() - last_ms;
-        if (waited_ms > long_ms) printf("waited %" PRIu64 " ms\n", waited_ms);
+        const uint64_t stopped_ms = atomic_load(&not_run_ms) - before_ms;
+        if (waited_ms > long_ms)
+            printf("waited %" PRIu64 " ms, was not run for %" PRIu64 " ms\n", waited_ms,
+                   stopped_ms);
         const uint64_t *words = memory + epoch % 2 * WORDS;
         is_last = words[0];
         for (uint64_t i = 1; i < count(); ++i)
@@ -120,6 +142,7 @@ static void take_all(const uint64_t *memory, sennit_signal arrived, const char *
         if (epoch == 0) printf("messages come\n");
         (void)fflush(stdout);
         last_ms = now_ms();
+        before_ms = atomic_load(&not_run_ms);
     }
     (void)close(taken);
     printf("took %" PRIu64 " messages\n", epoch);
