@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots in each member's TeamSync, by which the members of a team exchange posts in collective
-// calls: 8 of full size, 32 small ones and 64 tiny ones. The slots of one size are used in
-// rotation. docs/design/layouts.md has the bytes, docs/design/collectives.md says when a slot may
-// be reused.
+// In a collective call the members of a team exchange posts: a header and a payload. Each member
+// writes its posts into slots of its own TeamSync: 8 of full size, 32 small ones and 64 tiny ones.
+// The slots of one size are used in rotation. docs/design/layouts.md has the bytes,
+// docs/design/collectives.md says when a slot may be reused.
 //
 // Post number n of a rank goes into slot n mod 8 (mod 4 at middle size), small slot n mod 32 or
-// tiny slot n mod 64. The post is complete when the slot's number is n. A post that nobody reads
-// uses no slot. Only the owner writes a slot, and it writes the number last. The payload of large
-// calls may be in wide slots, in a segment of each member that its BufferDescription names.
+// tiny slot n mod 64. The post is complete when the slot's number is n. Only the owner writes a
+// slot, and it writes the number last. If no other member reads a post, only LatestPost gets its
+// number. In large calls the payload may be in a wide slot instead: each member has these in a
+// segment of its own, which its BufferDescription names.
 #pragma once
 
 #include <sennit/memory.h>
@@ -18,16 +19,16 @@ namespace sennit::coll {
 
 inline constexpr std::size_t kSlots = 8;
 inline constexpr std::size_t kPayloadBytes = 8256;
-// Includes unused space, so that payloads of half a page do not all start in the same half of a
-// page: they would compete for the same half of the level-1 cache.
+// With unused space, so that the slots start at different places of a page. Otherwise all payloads
+// of half a page would compete for the same half of the level-1 cache.
 inline constexpr std::size_t kSlotBytes = 10368;
 
 // Posts of middle size use only the first four slots, which stay in the level-1 cache.
 inline constexpr std::size_t kMiddleSlots = 4;
 inline constexpr std::size_t kMiddlePayloadBytes = 4096;
 
-// Many small slots, so that the root of small broadcasts can run ahead of ranks that wait for a
-// processor.
+// There are many small slots, so that the root of small broadcasts can run ahead of ranks that wait
+// for a processor.
 inline constexpr std::size_t kSmallSlots = 32;
 inline constexpr std::size_t kSmallSlotBytes = 640;
 inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
@@ -37,11 +38,11 @@ inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
 inline constexpr std::size_t kTinySlots = 64;
 inline constexpr std::size_t kTinyPayloadBytes = 16;
 
-// Wide slots have their own segment. They are few, so they stay in the level-2 cache. Each belongs
-// to two of the 8 full slots (fill_and_post()). Posts of middle and of full size in one slot share
-// an entry of TeamState::needed.
+// Wide slots have their own segment. They are few, so they stay in the level-2 cache. Post n uses
+// wide slot n mod 4, with its header in full slot n mod 8.
 inline constexpr std::size_t kWideSlots = 4;
 static_assert(kSlots == 2 * kWideSlots);
+// Posts of middle size use full slots, with the same entries of TeamState::needed.
 static_assert(kSlots % kMiddleSlots == 0 && kMiddleSlots > 1);
 inline constexpr std::size_t kWideBytes = 65536;
 
@@ -49,10 +50,10 @@ inline constexpr std::size_t kWideBytes = 65536;
 inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
 
 struct SlotHeader {
-    std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
+    std::atomic<std::uint64_t> number;  // of the post in this slot, or kGaveUp
     std::uint64_t call;                 // its call, from signature_of()
     std::uint64_t bytes;                // size of the call
-    std::uint32_t rounds;               // of the call; 0: its descriptions decide
+    std::uint32_t rounds;               // of the call; 0: a description, or a last post
     std::uint32_t status;               // sennit_status of the rank in this call so far
 };
 static_assert(sizeof(SlotHeader) == 32 && offsetof(SlotHeader, call) == 8 &&
@@ -81,8 +82,8 @@ struct alignas(kLineBytes) SmallSlot {
 static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payload) == 32);
 
 // The number of the owner's last post, with or without a slot. A member that needs only the owner's
-// progress reads this word instead of the slots. The other fields have the reason why the owner
-// gave up; the slots then keep their payloads, which others may still read.
+// progress reads this word instead of the slots. When the owner gives up, the other fields get the
+// reason. Payloads in the slots stay, since others may still read them.
 struct alignas(kLineBytes) LatestPost {
     std::atomic<std::uint64_t> number;  // kGaveUp; SYNC coll-post
     std::atomic<std::uint64_t> team;    // the handle of the team that was given up
@@ -159,8 +160,8 @@ inline Area &area_of(TeamSync &sync) {
 }
 
 // The place of a rank's buffer. A loan is private memory that is registered for the duration of a
-// call; `live` is then not 0. For a loan this struct replaces the segment record, which ranks on
-// other nodes would have to fetch.
+// call. For a loan `live` is not 0, and this struct replaces the segment's record, so that ranks on
+// other nodes need not fetch the record.
 struct BufferPlace {
     std::uint32_t segment;
     std::uint32_t live;
@@ -169,10 +170,11 @@ struct BufferPlace {
 };
 static_assert(sizeof(BufferPlace) == 24 && offsetof(BufferPlace, extent) == 16);
 
-// The first post of a call that starts with a round of descriptions has this payload. For blocks of
-// several sizes one BufferExtent per member follows, if they fit.
+// The first post of a call that starts with a round of descriptions has this payload. If receivers
+// do not know the places of their blocks (has_extents()), one BufferExtent per member follows, if
+// all of them fit.
 struct BufferDescription {
-    std::uint64_t most_bytes;    // in a block that this rank sends
+    std::uint64_t most_bytes;    // of the longest block that this rank sends
     std::uint32_t flags;         // kDescription*
     std::uint32_t wide_segment;  // of the wide slots
     BufferPlace source;
@@ -182,7 +184,7 @@ static_assert(sizeof(BufferDescription) == 64 && offsetof(BufferDescription, sou
 
 // Peers may use the buffers in place.
 inline constexpr std::uint32_t kDescriptionInPlace = 1;
-// Peers use addresses, since all ranks are of one process.
+// Peers use addresses, since all members are in one process.
 inline constexpr std::uint32_t kDescriptionByAddress = 2;
 // The rank has wide slots.
 inline constexpr std::uint32_t kDescriptionHasWide = 4;

@@ -35,8 +35,8 @@ bool is_known_to_members(const TeamState &state, std::uint32_t id) {
     return slot == memory::kLocalSlot || slot == memory::kWorldSlot || slot == state.team->slot;
 }
 
-// Finds the global pointer to `bytes` bytes of this rank's memory, if one of its segments contains
-// them.
+// Finds the global pointer to `bytes` bytes of this rank's memory. False: no segment that all
+// members can attach contains them.
 bool find_segment(TeamState &state, const std::byte *memory, std::size_t bytes, sennit_gptr *gptr) {
     const ColdLock lock(*state.rank);
     return memory::segment_at(*state.rank, memory, bytes, gptr) == memory::Overlap::whole &&
@@ -57,9 +57,10 @@ Block sent_range(const Call &call, const team::Team &team) {
     return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// Loans between nodes pay off if the longest block fills a slot: an extra round costs more than a
-// request for the key. After every 255 loans 64 more bytes per rank of the job stay allocated, so
-// large jobs make no loans.
+// A loan is private memory that is registered for the duration of the call. Between nodes it pays
+// off if the longest block fills a slot: the request for the memory's key costs less than a further
+// round. Every 255 loans of a rank fill a row of 64 bytes per rank of the job in the table of
+// segments, so large jobs make no loans.
 constexpr std::size_t kLentToNodesFrom = kPayloadBytes;
 constexpr int kMostRanksLentTo = 128;
 
@@ -74,9 +75,10 @@ bool can_fold_in_place(const TeamState &state, const OpenCall &operation) {
            (state.reaches_data || state.kernel_copies || may_lend_to_nodes(state, operation));
 }
 
-// False for a reduction of two members that only messages connect: if both compute the whole
-// result, each moves as many bytes as with divided work, and sends no part of the result. Always
-// true for an allreduce with a single buffer: else each would overwrite what the other still reads.
+// False for reductions of two members that only messages connect. With divided work each member
+// would fetch half of the elements and send half of the result; without, it fetches all elements,
+// which are as many bytes. But an allreduce with a single buffer must be divided, because otherwise
+// each member would overwrite elements that the other still reads.
 bool is_worth_dividing(const TeamState &state, const Call &call) {
     return !folds(call.kind) || state.reaches_data || state.kernel_copies || state.size > 2 ||
            (call.kind == Kind::allreduce && call.in_place);
@@ -97,7 +99,8 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, BufferPlace
     const bool is_worth = state.kernel_copies ? block.bytes >= lent_from(state, operation.call)
                                               : may_lend_to_nodes(state, operation);
     if (!is_worth) return false;
-    // Reductions through the slots are faster: their elements stay in the caches.
+    // Where load and store reach all members, reductions through the slots are faster: the elements
+    // stay in the caches.
     if (folds(operation.call.kind) && state.reaches_data) return false;
     SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
     const ColdLock lock(*state.rank);
@@ -151,7 +154,7 @@ bool describe_destination(TeamState &state, OpenCall &operation, BufferDescripti
 }
 
 // Attaches a loan of a rank on another node. The record is made from the description, not fetched.
-// Does so for each loan, since an earlier one may have had the same id.
+// Each loan is attached anew, since an earlier one may have had the same id.
 sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const BufferPlace &place) {
     SegmentRecord record{};
     // relaxed twice: a private record.
@@ -164,7 +167,8 @@ sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const BufferPlace
     return op::attach_known(rank, gptr, record);
 }
 
-// Finds the place in the member's description.
+// Finds where this rank can reach a place in the member's description. Attaches a loan of another
+// node.
 sennit_status find_place(TeamState &state, std::uint32_t member,
                          const BufferDescription &description, const BufferPlace &place,
                          Where *out) {

@@ -45,7 +45,7 @@ sennit_status find_address(Rank &rank, Where *where);
 sennit_status copy(Rank &rank, op::Direction direction, const Where &where, std::uint64_t offset,
                    void *local, std::size_t bytes);
 // Copies to `to` at once if load and store or the kernel reach the place: then *request is {0}.
-// Else starts a get, during which `to` is lent.
+// Otherwise starts a get, and `to` is in use until the request is complete.
 sennit_status start_get(Rank &rank, const Where &where, std::uint64_t offset, const Block &to,
                         sennit_request *request);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective call with checked arguments, and the blocks that move between its members. Pure
-// functions of the arguments, the team's size and this rank.
+// A collective call with checked arguments, and the blocks that move between its members. Nothing
+// here communicates.
 #pragma once
 
 #include <sennit/coll.h>
@@ -32,7 +32,8 @@ enum class Kind : std::uint8_t {
     scan_exclusive,
 };
 
-// Blocks of a buffer, one per member. `bytes` null: all have `each` bytes.
+// Blocks of a buffer, one per member. `bytes` null: all have `each` bytes. `offsets` null: each
+// block starts where the block before it ends.
 struct Blocks {
     std::byte *memory = nullptr;
     const std::size_t *bytes = nullptr;
@@ -45,17 +46,18 @@ struct Call {
     Kind kind = Kind::barrier;
     bool in_place = false;
     std::uint32_t root = 0;
-    Blocks source;  // only read; one block if every member gets or sends the same
+    Blocks source;  // only read; a single block unless has_own_blocks()
     Blocks destination;
-    std::size_t bytes = 0;  // of one block if all have one size; of all elements of a reduction
+    std::size_t bytes = 0;  // of a single block; with `counts`: of all elements together
     // Reductions.
     std::size_t element_bytes = 1;
     sennit_type type = SENNIT_UINT8;
     sennit_operator op = SENNIT_SUM;
-    Kernel kernel = nullptr;  // null: the operator is `combine` of the program
+    Kernel kernel = nullptr;  // null: the program's `combine` is the operator
     sennit_combine combine = nullptr;
     void *context = nullptr;
-    // For reduce_scatter: the blocks' sizes in elements. destination.offsets has their sums.
+    // For reduce_scatter with blocks of several sizes: the sizes in elements. Then
+    // destination.offsets may have the first element of each block (add_offsets()).
     const std::size_t *counts = nullptr;
 };
 
@@ -66,7 +68,7 @@ struct Block {
     std::size_t bytes;
 };
 
-// Whether each receiver gets its own block; else all get the same bytes.
+// Whether each receiver gets its own block. Otherwise all receivers get the same bytes.
 constexpr bool has_own_blocks(Kind kind) {
     return kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::scatterv ||
            kind == Kind::alltoallv || kind == Kind::reduce_scatter;
@@ -90,8 +92,8 @@ constexpr bool can_be_divided(Kind kind) {
     return kind == Kind::broadcast || kind == Kind::scatter || kind == Kind::gather ||
            kind == Kind::reduce || kind == Kind::allreduce;
 }
-// In a call that can be divided: whether `member` gets a result, so others must be able to write to
-// it.
+// In a call that can be divided: whether `member` gets a result, so that others must be able to
+// write into its destination.
 inline bool gets_result(const Call &call, std::uint32_t member) {
     if (from_root(call.kind)) return member != call.root;
     return !to_root(call.kind) || member == call.root;
@@ -114,13 +116,13 @@ inline bool reads(const Call &call, std::uint32_t member, std::uint32_t source) 
     return true;
 }
 
-// block_for() is this rank's block for `member`, or in a reduction all elements for it.
-// block_from() is the place for the block from `member`, or in a reduction for the result.
+// block_for() is the block that this rank sends to `member`. block_from() is the place for the
+// block from `member`; in a reduction it is the place for the result.
 Block block_for(const Call &call, const team::Team &team, std::uint32_t member);
 Block block_from(const Call &call, const team::Team &team, std::uint32_t member);
 
-// For contiguous blocks of several sizes: computes the start of each block once, so that the
-// functions above need not add up all earlier sizes at each use. `offsets` has room for two per
+// For contiguous blocks of several sizes: computes the start of each block once. Otherwise
+// block_for() and block_from() add up all earlier sizes at each use. `offsets` has room for two per
 // member and lives as long as the call.
 bool needs_offsets(const Call &call, const team::Team &team);
 void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]);
@@ -128,7 +130,7 @@ void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]);
 // The first element of a member's block, if the call has counts.
 std::size_t first_of(const Call &call, std::uint32_t member);
 
-// The size of this rank's largest block; peers do not know it.
+// The size of the largest block that this rank sends. Peers may not know it.
 std::size_t most_bytes(const Call &call, const team::Team &team);
 
 // Equal on all members of the same call.
@@ -139,7 +141,7 @@ inline std::uint64_t signature_of(const Call &call) {
            static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(call.root) << 32;
 }
 
-// The same plus the size, for tiny slots, which have one word for both.
+// The signature plus the size, for tiny slots, which have one word for both.
 inline constexpr unsigned kTinySizeShift = 24;
 inline constexpr std::uint64_t kTinySizeMask = UINT64_C(0xff) << kTinySizeShift;
 inline std::uint64_t tiny_signature_of(const Call &call) {

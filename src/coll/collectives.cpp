@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t kCheckNs = 1'000'000;  // between searches for dead members
 
-// The first post number of a generation of a team's slot. No job makes 2^36 posts in a team, or
-// 2^28 teams in a slot.
+// The post numbers of a team start at its generation, shifted by this many bits. No job makes 2^36
+// posts in a team, or 2^28 teams in a slot.
 constexpr std::uint64_t kGenerationShift = 36;
 
 // The state of the team, or null. The caller holds the CollectiveCall, so no other thread makes or
@@ -36,15 +36,16 @@ TeamState *state_of(const Rank &rank, const team::Team &team) {
     return state;
 }
 
-// Removes a state with an empty queue from the list. Other threads may put states before the first
-// one meanwhile.
+// Removes a state with an empty queue from the list. Meanwhile other threads may add states at the
+// front.
 void take_out(Collectives &all, TeamState *state) {
     // With an empty queue poll_all() gives the turn back at once.
     while (!state->turn.try_take())
         (void)sched_yield();
     const MutexLock lock(all.walk);
     TeamState *first = state;
-    // relaxed twice: under the lock; a new first state points to states that were there before.
+    // relaxed twice: the lock protects `next` of states in the list. If another state has become
+    // the first one, it is loaded again with acquire.
     if (!all.states.compare_exchange_strong(first, state->next, std::memory_order_relaxed)) {
         // SYNC coll-states: pairs with the release in open_state(); the state comes before.
         first = all.states.load(std::memory_order_acquire);
@@ -147,7 +148,8 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     return SENNIT_OK;
 }
 
-// The cold part of take_state(): the team has no state yet, or its calls have ended.
+// The rare cases of take_state(): the team has no state yet, a barrier is unfinished, or a rank
+// gave up.
 [[gnu::noinline]] sennit_status find_state(Rank &rank, team::Team &team, TeamState **out) {
     if (!team.all_reached)
         return fail(SENNIT_ERR_OTHER_NODE,
@@ -221,7 +223,7 @@ bool try_end_all(TeamState &state, sennit_status status) {
     return true;
 }
 
-// Called by tests of requests: nothing else checks for dead members then.
+// Called by tests of requests, because nothing else checks for dead members between them.
 void check_for_dead(TeamState &state) {
     const std::int64_t now = now_ns();
     // relaxed twice: two threads that search at the same time do no harm.
@@ -263,13 +265,14 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     return status;
 }
 
-// Progresses the open calls of all teams, except those that are being progressed. A wait in such a
-// call may poll again: each level takes the turn of another team. Keeps the thread's last error.
+// Progresses the requests of all teams whose turn is free. A wait in one of these calls may call
+// this function again; the inner call skips the teams whose turn is taken. Keeps the thread's last
+// error.
 void poll_all(Rank &rank) {
     Collectives &all = *rank.collectives;
     if (pthread_mutex_trylock(&all.walk) != 0) return;
-    // Without this, the time limit of the calling function would end the wait of another call, and
-    // with it the calls of its team.
+    // Without this, the time limit of the function that polls would apply to waits in the requests,
+    // and a timeout there would end the calls of the request's team.
     const NoCall others;
     // SYNC coll-states: pairs with the release in open_state(); the state comes before.
     TeamState *state = all.states.load(std::memory_order_acquire);
@@ -277,8 +280,8 @@ void poll_all(Rank &rank) {
         // relaxed: a request that another thread has just started is progressed by that thread.
         if (state->open_requests.load(std::memory_order_relaxed) == 0 || !state->turn.try_take())
             continue;
-        // The turn keeps the state in the list. Without the lock, since the program's operator may
-        // take long, or leave by a longjmp.
+        // The turn keeps the state in the list. The lock is released, because an operator of the
+        // program may take long, or leave by longjmp.
         (void)pthread_mutex_unlock(&all.walk);
         const sennit_error error = *thread_error();
         progress(*state);
@@ -314,8 +317,8 @@ int check_members(Rank &rank, const void *context) {
     return lost;
 }
 
-// Whether the member has not made the awaited call. False for members whose calls this rank does
-// not see.
+// Whether the member has not reached this rank's last post. False for members whose posts this rank
+// cannot load.
 bool is_late(const TeamState &state, std::uint32_t member) {
     // relaxed: a number that this thread, or a later owner of the queue, has posted.
     const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
@@ -331,9 +334,9 @@ team::LateRanks find_late(const TeamState &state) {
     return late;
 }
 
-// This rank warns only if it is the first member that has made the call, among the members whose
-// calls it sees. It warns of the late ones among these. If none is late, the first two nodes of the
-// team warn of ranks on other nodes.
+// Only the lowest member that has made the call warns, as far as this rank can load the members'
+// posts, and it names the late members. If none of them is late, ranks of the team's first two
+// nodes warn of ranks on other nodes.
 void warn_of_late(const TeamState &state, const char *call, int seconds) {
     const team::Team &team = *state.team;
     for (std::uint32_t member = 0; member < team.rank; ++member)
@@ -410,7 +413,8 @@ sennit_status collectives_open(Rank &rank) {
 void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
-    // Taken out: a wait in close_state() makes progress, and must not find states that are freed.
+    // The list is emptied first: a wait in close_state() makes progress, and must not find freed
+    // states.
     // relaxed: no other thread of the rank is in Sennit any more.
     TeamState *state = all->states.exchange(nullptr, std::memory_order_relaxed);
     while (state != nullptr) {
@@ -471,13 +475,14 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
         prepare(state->blocking, call, false);
         hand_over(*state, state->blocking);
     }
-    // The time limit starts here, because the short way does not wait.
+    // The time limit starts here, because the short way polls only for a short time.
     return wait_for_blocking(*state, call, timeout_ns);
 }
 
 namespace {
 
-// A barrier is posted after all earlier puts and implicit operations are complete.
+// For a barrier: records the open puts and implicit operations. The barrier is posted after they
+// are complete.
 sennit_status note_puts(Rank &rank, OpenCall &operation) {
     if (operation.call.kind != Kind::barrier || rank.engine == nullptr) return SENNIT_OK;
     operation.puts =

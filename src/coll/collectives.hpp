@@ -9,7 +9,7 @@
 
 namespace sennit::coll {
 
-// At the start and end of a rank. Errors: NOMEM.
+// Called when a rank starts. Errors: NOMEM.
 sennit_status collectives_open(Rank &rank);
 // Called before the memory of the rank is freed; open requests end with STATE.
 void collectives_close(Rank &rank);
@@ -23,7 +23,8 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
 
 // Frees the state of the slot's team, which has just been destroyed.
 void release(Rank &rank, std::uint32_t slot);
-// Fails if a call of the team is still open: with a request, or one that timed out. Errors: STATE.
+// Fails if a call of the team is still open: with a request, or one that timed out. Errors: STATE,
+// TIMEOUT (another thread still works on a request).
 sennit_status check_idle(Rank &rank, const team::Team &team);
 // Fails if a call that timed out is open. Errors: STATE.
 sennit_status check_no_unfinished(Rank &rank, const team::Team &team);

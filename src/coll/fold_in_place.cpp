@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t kFoldBytes = 8192;
 static_assert(kFoldBytes <= kScratchBytes);
 
-// 4 MiB for all members' chunks in two halves; at most 512 KiB a chunk.
+// Fetched chunks take up to 4 MiB: in each of two halves, one per member and one for the result. A
+// chunk that messages fetch has at most 512 KiB.
 constexpr std::size_t kFetchedBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostByMessage = std::size_t{512} << 10;
 
@@ -54,7 +55,8 @@ std::byte *aside_of(TeamState &state, const Operands &operands, unsigned half) {
                                        : stage_of(state, operands, state.size, half);
 }
 
-// Room for chunks, which stays for the team's next reduction. Its size depends only on the team.
+// Makes room for chunks. It stays for the team's next reduction, since its size depends only on the
+// team.
 sennit_status make_stages(TeamState &state, std::size_t unit, Operands *out) {
     const std::size_t rows = 2 * (std::size_t{state.size} + 1);
     const std::size_t most = state.kernel_copies ? kStageBytes : kMostByMessage;
@@ -139,8 +141,8 @@ sennit_status fold_chunk(TeamState &state, const Call &call, std::uint32_t reade
     return SENNIT_OK;
 }
 
-// Starts to put the result to all members that get it. `result` must not change until the chunk
-// after the next.
+// Starts to put the result to all members that get it. `result` must not change until the call for
+// the next chunk returns, because that call waits for these puts.
 sennit_status start_results(TeamState &state, const Call &call, const Operands &operands,
                             const FoldChunk &chunk, std::byte *result) {
     for (std::uint32_t member = 0; member < state.size; ++member) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large blocks: each rank first posts a BufferDescription. If all needed buffers can be used in
-// place, the members read and write each other's buffers and synchronise again before any member
-// reuses its own. Otherwise the same call uses the slots. The descriptions also contain sizes that
-// only one side knows.
+// Calls with large blocks, or with a size for each block: each rank first posts a
+// BufferDescription. If all needed buffers can be used in place, the members read and write each
+// other's buffers, and synchronise before any member reuses its own. Otherwise the call continues
+// with the slots. The descriptions also contain sizes that only one side knows.
 //
 // Work that one member could do alone is divided: members copy blocks between the root and
 // themselves, and the root copies a part of each block if it need not copy its own. A reduced
@@ -22,7 +22,7 @@
 namespace sennit::coll {
 namespace {
 
-// Checks that sender and receiver have the same size for the block of `member`.
+// Checks that `member` and this rank have the same size for the block from `member`.
 sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          const BufferDescription &description) {
     const Call &call = operation.call;
@@ -53,7 +53,8 @@ using op::Direction;
 // The most blocks that are fetched by messages at a time.
 constexpr std::size_t kMostGets = 16;
 
-// Copies at once what load and store or the kernel reach; else starts to fetch it.
+// Copies the member's block at once if load and store or the kernel reach it. Otherwise starts a
+// get.
 sennit_status start_copy_from(TeamState &state, OpenCall &operation, std::uint32_t member,
                               sennit_request *request) {
     const Block to = block_from(operation.call, *state.team, member);
@@ -68,13 +69,14 @@ sennit_status start_copy_from(TeamState &state, OpenCall &operation, std::uint32
 sennit_status end_get(Rank &rank, sennit_request *request) {
     if (request::is_null(*request)) return SENNIT_OK;
     const sennit_status status = request::wait(rank, request, default_deadline());
-    // The buffer stays lent until flush, as after a blocking get.
+    // After a timeout the get may still write into the buffer. sennit_flush waits for its end.
     if (!request::is_null(*request)) op::engine_abandon(rank, *request);
     *request = SENNIT_REQUEST_NULL;
     return status;
 }
 
-// Blocks of other nodes first: they arrive while this rank copies the others, its own too.
+// Starts with the blocks of other nodes: they arrive while this rank copies its own block and those
+// of its node.
 void copy_from_all(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
     Rank &rank = *state.rank;
@@ -98,9 +100,9 @@ void copy_from_all(TeamState &state, OpenCall &operation) {
 
 // ---- Blocks between the root and the others; both ends copy.
 
-// The bytes of each block that the root copies. None, if the root must copy its own block, which is
-// as much work as a member has. Otherwise 1/size of each block, so that all members copy equally
-// much. Whole pages, which the kernel copies best.
+// The number of bytes of each block that the root copies. It is 0 if the root must copy its own
+// block, which is as much work as each member has. Otherwise it is about 1/size of the block, so
+// that all members copy equally much; in whole pages, which the kernel copies best.
 std::size_t part_of_root(const OpenCall &operation, const team::Team &team) {
     constexpr std::size_t kPage = 4096;
     const bool has_own = operation.call.kind != Kind::broadcast && !operation.own_stays;
@@ -241,8 +243,8 @@ sennit_status read_description(TeamState &state, OpenCall &operation, std::uint3
     if ((description.flags & kDescriptionHasWide) == 0) operation.can_be_wide = false;
     if (member == operation.call.root && (description.flags & kDescriptionOwnStays) != 0)
         operation.own_stays = true;
-    // The others do not know of the error and continue. This rank copies nothing, takes part in the
-    // last synchronisation, and reports there.
+    // The others do not know of the error and continue. So this rank takes part to the end, and
+    // then reports the error.
     note(operation, check_size(state, operation, member, description));
     return SENNIT_OK;
 }
@@ -250,7 +252,7 @@ sennit_status read_description(TeamState &state, OpenCall &operation, std::uint3
 sennit_status work_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
-    // After a size mismatch nothing can be copied correctly.
+    // The call has failed, for example because two sizes differ: this rank copies nothing.
     if (operation.status != SENNIT_OK) return SENNIT_OK;
     if (!folds(call.kind) && !operation.divided) {
         copy_from_all(state, operation);

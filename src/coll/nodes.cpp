@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Posts between nodes. Only the first member of each node (its leader) sends to other nodes, so
-// that the number of transfers does not grow with the ranks per node. In each round the leader
-// waits for the posts of its node, copies them as messages to its node buffer, and exchanges
-// messages with the other leaders by dissemination, as exchanges do (team/nodes.hpp). A word after
-// each transfer says that the messages have arrived. When all messages are there, the leader stores
-// the number in `released` and leaves the round. Exception: the leader of the root's node may leave
-// when only the last word is missing, and ends that round before its next one. Other members read
-// the messages of other nodes in the node buffer; a member that reads none continues at once.
+// that the number of transfers does not grow with the ranks per node. For post n, the leader waits
+// for the posts of its node and copies them as messages to its node buffer. Then it exchanges
+// messages with the other leaders in rounds of dissemination (team/nodes.hpp). A word after each
+// transfer says that the messages have arrived. When all messages have arrived, the leader stores n
+// in `released` and continues. Exception: the leader of the root's node may continue when only the
+// last word is missing, and waits for the word before post n + 1. Other members read the messages
+// of other nodes in the node buffer; a member that reads none continues at once.
 //
-// A message is the header of a post and the first carried_bytes() of its payload. A member gets a
-// longer payload from its slot, without polling the slot's number.
+// A message is the header of a post and the first carried_bytes() of its payload. A reader gets a
+// longer payload from the slot of the post, without polling the slot's number.
 //
 // docs/design/collectives.md has the invariants, tests/models/node_posts.pml the model.
 #include <algorithm>
@@ -27,14 +27,14 @@ namespace {
 // The interval of checks whether a leader gave up, while its word is late.
 constexpr std::int64_t kAskNs = 100'000'000;
 
-// The room for payload in messages of this length, an index of kPostBytes.
+// The room for payload in a message. `length` is an index of kPostBytes.
 constexpr std::size_t room_in(std::size_t length) {
     return team::kPostBytes[length] - sizeof(SlotHeader);
 }
 static_assert(room_in(0) >= sizeof(BufferDescription) && room_in(1) >= kSmallPayloadBytes &&
               room_in(std::size(team::kPostBytes) - 1) >= kPayloadBytes);
 
-// The bytes of each payload in this round's messages, from its start. Equal on all members.
+// The number of bytes of each payload that the messages of this post have. Equal on all members.
 std::size_t carried_bytes(const TeamState &state, const OpenCall &operation) {
     const std::size_t most = room_in(team::post_lengths(*state.team) - 1);
     if (operation.step == Step::descriptions || operation.step == Step::in_place) {
@@ -72,13 +72,13 @@ bool is_from_root(const OpenCall &operation) {
     return operation.step == Step::posts && from_root(operation.call.kind);
 }
 
-// Copies the post of the member, which has arrived, into its message.
+// Copies the member's post, which has arrived, into the member's message.
 void write_message_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     if (is_from_root(operation) && member != operation.call.root) return;
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
-    // The member has no post, because nobody reads it. If the member's call differs, readers find
-    // no message and report that.
+    // No slot has this post, because in the member's call nobody reads it. If the calls differ,
+    // readers find no message and report that.
     if (found.header == nullptr) return;
     const PostedCall posted = posted_call(found);
     SlotHeader &message = message_at(state, messages_of(state, operation), state.places[member]);
@@ -157,8 +157,8 @@ std::size_t offset_of_word(const TeamState &state) {
            sizeof(std::uint64_t) * (passing.number % 2 * kRounds + passing.round);
 }
 
-// Sends this round's messages. False: the last word is still pending. Short messages in at most one
-// part are sent together with the word.
+// Sends this round's messages. Short messages in at most one part are sent together with the word.
+// False: not yet, because the last word to the same place is still pending.
 bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
     Rank &rank = *state.rank;
     const team::Team &team = *state.team;
@@ -201,8 +201,8 @@ bool has_word(const TeamState &state) {
                std::memory_order_acquire) >= passing.number;
 }
 
-// Asks a leader whose word is late whether it gave up, since it then sends no words. A failed get
-// means nothing: the wait itself detects a lost peer.
+// Asks a leader whose word is late whether it gave up: a leader that gave up sends no words. A
+// failed get is ignored, since the wait itself detects a lost peer.
 void ask_for_word(TeamState &state) {
     Passing &passing = state.passing;
     Rank &rank = *state.rank;
@@ -228,9 +228,9 @@ void ask_for_word(TeamState &state) {
                            {op::Completion::Mode::request, &passing.ask, true});
 }
 
-// A member with another size in its call may have sent a message of another length. Its header is
-// copied into the messages that this leader sends, so that all see the difference. Nobody reads its
-// payload there: ranks with that other size use messages of the other length.
+// If the sizes of the calls differ, a message may have another length, and so another place. Its
+// header is copied to the place of this leader's length, so that all readers see the difference.
+// The payload is not copied: ranks with the other size read the message in the other place.
 void take_over_message(TeamState &state, const OpenCall &operation, std::uint32_t place) {
     SlotHeader &message = message_at(state, messages_of(state, operation), place);
     // All relaxed: the words of the leaders order the message, before and after this function.
@@ -266,8 +266,8 @@ void release_node(TeamState &state) {
     ring(state);
 }
 
-// Whether the leader may leave before the last word: everything is sent, and no rank of the root's
-// node reads posts of other nodes.
+// Whether the leader may continue before the last word has arrived: everything is sent, and no rank
+// of the root's node reads posts of other nodes.
 bool may_leave(const TeamState &state, const OpenCall &operation) {
     const team::Team &team = *state.team;
     const Passing &passing = state.passing;
@@ -276,7 +276,7 @@ bool may_leave(const TeamState &state, const OpenCall &operation) {
            node_of_root(state, operation) == team.node;
 }
 
-// Ends a round that this leader has left, before the next one. False: its word has not arrived.
+// Ends the earlier post for which this leader did not wait. False: its last word has not arrived.
 bool end_left(TeamState &state) {
     if (!has_word(state)) {
         ask_for_word(state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Posting. Inline, since most of a short collective call is one post.
+// Makes posts. Inline, since most of a short collective call is one post.
 #pragma once
 
 #include "coll/state.hpp"
@@ -12,7 +12,7 @@ inline std::uint64_t &needed_for(TeamState &state, Place place) {
     return state.needed[shape_of(place.size).book + slot_of(place)];
 }
 
-// The same as has_room() without a load of the peers' numbers: false means unknown.
+// has_room() without a load of the peers' numbers. False means unknown.
 inline bool room_is_known(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     const std::uint32_t own = state.team->rank;
@@ -32,7 +32,7 @@ inline void ring(const TeamState &state) {
         if (bell != nullptr && bell->sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
             ring_sleepers(*bell);
     };
-    // Each rank starts with another member.
+    // Each rank starts with a different member.
     const std::uint32_t own = state.team->rank;
     for (std::uint32_t member = own + 1; member < state.size; ++member)
         ring_one(member);
@@ -65,7 +65,7 @@ struct Post {
         header.number.store(number, std::memory_order_release);
     }
     state.number = number;
-    // relaxed: with an old number find_lost_member() finds nothing, and is repeated.
+    // relaxed: find_lost_member() may find nothing with an old number, but it is called again.
     state.awaited.store(number, std::memory_order_relaxed);
     // SYNC coll-post: pairs with the acquires in has_reached(), fetch_number() and
     // find_lost_member(); the payload, and all that this rank read of earlier posts, come before.

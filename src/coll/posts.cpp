@@ -40,8 +40,8 @@ bool note_number(TeamState &state, std::uint32_t member, std::uint64_t found,
     return false;
 }
 
-// Fetches the number by a get, which later calls complete. It gets only the number: a longer get
-// could return this post's number with words of the earlier post.
+// Fetches the member's number by a get, which later calls complete. A longer get could return the
+// number of this post with words of the post before it.
 bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
@@ -84,7 +84,8 @@ std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t byte
     return memory;
 }
 
-// If the contents of all members need more memory than this, they are fetched one after another.
+// A content is the header and a short payload of a member out of reach. If the contents of all
+// members need more memory than this, they are fetched one after another.
 constexpr std::size_t kMostContents = 4 << 20;
 constexpr std::size_t kContentBytes = kSmallSlotBytes;
 
@@ -131,9 +132,9 @@ void ask_for_content(TeamState &state, Place place, std::uint32_t member, std::s
     if (status != SENNIT_OK) end_all(state, status);
 }
 
-// The number of polls of a slot before a check whether its owner made another call.
+// After this number of polls has_posted() checks whether the slot's owner made another call.
 constexpr unsigned kPolls = 1024;
-constexpr unsigned kFewPolls = 8;  // if ranks share processors: a poll may follow a sleep
+constexpr unsigned kFewPolls = 8;  // if ranks share processors: there may be a sleep between polls
 
 }  // namespace
 
@@ -351,7 +352,8 @@ void give_up(TeamState &state, sennit_status status) {
 
 namespace {
 
-// Whether this rank waits for a post that the dead member did not make.
+// Whether this rank still needs a post from the ended member: its own, or those of other nodes if
+// it was the leader.
 bool is_missing(const TeamState &state, std::uint32_t member, std::uint64_t number) {
     const Area *area = state.areas[member];
     if (area == nullptr) return state.node_buffer == nullptr || !is_released(state, number);
@@ -378,7 +380,7 @@ int find_lost_member(Rank &rank, const void *context) {
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (member == state.team->rank) continue;
         const int peer = world_rank_of(state, member);
-        // known_gone() first: a rank posts, and a leader releases its node, before it ends.
+        // known_gone() comes first: a rank posts, and a leader releases its node, before it ends.
         if (known_gone(rank, peer) != Gone::no && is_missing(state, member, number)) return peer;
     }
     return -1;

@@ -9,7 +9,8 @@
 namespace sennit::coll {
 namespace {
 
-// `waits`: for posts, room, or pending puts or gets. `ended`: the operation has left the queue.
+// `waits`: for posts, a free slot, or pending puts or gets. `ended`: the operation has left the
+// queue.
 enum class StepResult { advanced, waits, ended };
 
 void count_move(TeamState &state) {
@@ -34,8 +35,8 @@ std::uint32_t posted_rounds(const OpenCall &operation) {
 }
 
 // For members out of reach: passes on the posts between nodes, or starts gets of the members'
-// numbers and of the first `bytes` of each payload. StepResult::advanced: it can do no more now. A
-// post may still be missing; has_posted() and has_content() check each member.
+// numbers and of the first `bytes` of each payload. `advanced` means that it can do no more now.
+// Posts may still be missing, so has_posted() and has_content() check each member.
 inline StepResult ask_other_nodes(TeamState &state, const OpenCall &operation, std::size_t bytes) {
     if (state.reaches_control) [[likely]]
         return StepResult::advanced;
@@ -73,7 +74,8 @@ StepResult begin(TeamState &state, OpenCall &operation) {
     operation.cut = cut_of(call, *state.team, most, kPayloadBytes);
     const sennit_status status = copy_elements(state, operation);
     if (status != SENNIT_OK) return end_team(state, operation, status);
-    // If descriptions come first, this rank copies its own block after them, while the peers work.
+    // If descriptions come first, decide() or work_in_place() copies this rank's own block, while
+    // the peers work.
     if (!describes) note(operation, copy_own_block(state, call));
     operation.in_place = describes;
     operation.divided = describes && can_be_divided(call.kind);
@@ -83,10 +85,10 @@ StepResult begin(TeamState &state, OpenCall &operation) {
     return StepResult::advanced;
 }
 
-// The wanted payload of a post. Short pieces are faster if all members read the same piece: it
-// stays in the level-1 cache. Otherwise long pieces are faster, although they only fit into the
-// level-2 cache: there are fewer rounds. If ranks share processors, long pieces are faster in all
-// calls, since each round must schedule every rank.
+// The wanted payload of a post. If all members copy the same piece, short pieces are faster: they
+// stay in the level-1 cache. In reductions, and if each member reads another piece, long pieces are
+// faster: they only fit into the level-2 cache, but there are fewer rounds. If ranks share
+// processors, long pieces are faster in all calls, since each round must schedule every rank.
 std::size_t wanted_payload(const OpenCall &operation) {
     const Kind kind = operation.call.kind;
     const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
@@ -182,8 +184,8 @@ StepResult take_posts(TeamState &state, OpenCall &operation) {
                 return end_team(state, operation, operation.status);
             if (operation.differs) continue;
         }
-        // If a fold fails, take() only notes the error. A relayed call ends at once: peers would
-        // use this rank's share of the result.
+        // If the program's operator fails, take() only notes the error. A relayed call ends at
+        // once, because otherwise peers would use this rank's wrong share of the result.
         const sennit_status status = operation.relayed ? relay_take(state, operation, member)
                                                        : take(state, operation, member);
         if (status != SENNIT_OK) return end_team(state, operation, status);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long reductions of private vectors among many members, through wide slots. If every member folded
-// every piece, n members would each read n pieces. Instead each member folds its share of a piece
-// and passes the result on in its next post, beside its own elements of the next piece:
+// Long reductions of private vectors among three or more members, through wide slots. If every
+// member combined every piece, each of n members would read all elements of n vectors. Instead each
+// member combines only its share of a piece, and passes the result on in its next post, beside its
+// own elements of the next piece:
 //
 //   post of round r:  this rank's elements of piece r | result of its share of piece r - 1
 //
-// So there is one more round than pieces, and a member touches each byte about three times, however
-// many members there are. Every share is folded in the order of the members.
+// So there is one more round than pieces, and the number of bytes that a member reads and writes
+// does not grow with the number of members. Every share is combined in the order of the members.
 #include <algorithm>
 
 #include "base/copy.hpp"
@@ -27,8 +28,8 @@ ByteRange piece_of_round(const OpenCall &operation, std::uint64_t round) {
     return {begin, std::min(operation.cut.piece_bytes, operation.call.bytes - begin)};
 }
 
-// The share of `member` of the piece, from the piece's start. Whole lines, if the piece is long
-// enough.
+// The member's share of the piece. Its offset counts from the start of the piece. Shares are
+// rounded up to about a cache line, so that few lines have parts of two shares.
 ByteRange share_of(const OpenCall &operation, const team::Team &team, const ByteRange &piece,
                    std::uint32_t member) {
     const std::size_t unit = operation.call.element_bytes;
@@ -41,7 +42,8 @@ ByteRange share_of(const OpenCall &operation, const team::Team &team, const Byte
     return {begin * unit, (end - begin) * unit};
 }
 
-// The place for the result of this rank's share: in the destination, if the call has one.
+// The place for the result of this rank's share: in the destination if this rank has one, otherwise
+// in the stages.
 std::byte *result_of(TeamState &state, const OpenCall &operation, const ByteRange &piece) {
     const Call &call = operation.call;
     if (call.kind == Kind::reduce && state.team->rank != call.root) return state.stages;
@@ -57,7 +59,7 @@ bool can_be_relayed(const TeamState &state, const Call &call) {
 }
 
 Cut relay_cut(const TeamState &state, const Call &call) {
-    // A share is at most this much longer than its part of the piece.
+    // A share may be longer than 1/size of its piece, but only by less than this.
     const std::size_t slack = std::max<std::size_t>(64, call.element_bytes) * 2;
     const std::size_t room = (kWideBytes - 2 * slack) / (state.size + 1) * state.size;
     Cut cut;

@@ -2,10 +2,13 @@
 // Rounds through the slots: cuts blocks into pieces, fills this rank's slot, reads the
 // other members' slots.
 //
-// Round i carries piece i / groups of the blocks for group i mod groups. A slot has one piece for
-// all members, or one for each member of the group, in the order of place_of_piece(). All pieces of
-// a round are written before anything of that round is read, and a result only overwrites what this
-// rank has already sent. So every call works in place.
+// If each receiver gets its own block, the receivers form groups, and a round has a piece for each
+// member of one group, in the order of place_of_piece(). Round i carries piece i / groups of the
+// blocks for group i mod groups. In other calls a round has one piece for all members.
+//
+// A rank writes all its pieces of a round before it reads anything of that round, and a result only
+// overwrites elements that this rank has already sent (copy_elements() is for the exception). So
+// every call may use a single buffer.
 #include <algorithm>
 #include <cstdlib>
 
@@ -32,8 +35,8 @@ Block piece_of(const OpenCall &operation, const Block &block) {
     return {block.memory + offset, std::min(operation.cut.piece_bytes, block.bytes - offset)};
 }
 
-// The offset of the piece from `source` for `destination` in the slot of this round. False: it
-// belongs to the round of another group.
+// The offset of the piece from `source` for `destination` in the slot of this round. False: the
+// piece belongs to a round of another group.
 bool find_piece(const TeamState &state, const OpenCall &operation, std::uint32_t source,
                 std::uint32_t destination, std::size_t *offset) {
     *offset = 0;
@@ -43,7 +46,7 @@ bool find_piece(const TeamState &state, const OpenCall &operation, std::uint32_t
     return place / operation.cut.group == group_of(operation);
 }
 
-// Whether this rank folds from its own slot.
+// Whether this rank reads its own elements from its slot, because the result overwrites the buffer.
 bool needs_own_slot(const TeamState &state, const Call &call) {
     return folds(call.kind) && call.in_place && reads(call, state.team->rank, state.team->rank);
 }
@@ -58,7 +61,8 @@ sennit_status fold_piece(TeamState &state, OpenCall &operation, const std::byte 
         return SENNIT_OK;
     }
     const bool is_second = operation.first_operand != to.memory;
-    // An error makes only this rank's result wrong: it takes part to the end, then reports.
+    // An error makes only this rank's result wrong. So this rank takes part to the end, and then
+    // reports the error.
     note(operation, fold(call, operation.first_operand, operand, to.memory, to.bytes));
     if (is_second) operation.first_operand = to.memory;
     return SENNIT_OK;

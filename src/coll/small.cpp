@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The short way of a blocking call of one round: the same posts without an operation. The general
-// way spends most of the time of a short call on its bookkeeping. The short way never waits long.
-// In any unusual case (no room, a late peer, another call at a peer) the general way continues the
-// call, before or after the post. Peers cannot detect which way a rank used. A team of one rank
-// posts nothing.
+// The short way of a blocking call of one round. It makes the same posts as the general way, but no
+// operation (OpenCall), whose bookkeeping takes most of the time of a short call. It polls only for
+// a short time. In any unusual case (no free slot, a late peer, another call at a peer) the general
+// way continues the call, before or after the post. Peers cannot detect which way a rank used. In a
+// team of one rank it posts nothing.
 //
-// Kind and slot size are template parameters, which leaves few branches.
+// Kind and slot size are template parameters, so that few branches remain.
 #include <cstring>
 
 #include "base/copy.hpp"
@@ -30,7 +30,8 @@ bool posts_payload(const TeamState &state, const Call &call) {
     return !from_root(kKind) || state.team->rank == call.root;
 }
 
-// The piece size of an alltoall, equal to cut_of() if all pieces fit into a slot.
+// The distance between pieces in a slot. For an alltoall it is the piece size that cut_of() chooses
+// if all pieces fit into a slot, because peers may use the general way.
 template <Kind kKind>
 std::size_t piece_bytes_of(const Call &call) {
     if (kKind != Kind::alltoall) return call.bytes;
@@ -87,7 +88,7 @@ bool has_all_posts(TeamState &state, const Call &call, std::uint64_t number, std
     return true;
 }
 
-// Prefetches the lines of the next posts during the wait for this one: a root that runs ahead has
+// Prefetches the lines of the next posts during the wait for this post. A root that runs ahead has
 // already written them.
 template <SlotSize kSize>
 void fetch_ahead(const TeamState &state, const Call &call, std::uint64_t number) {
@@ -102,7 +103,7 @@ void fetch_ahead(const TeamState &state, const Call &call, std::uint64_t number)
     }
 }
 
-// `payload`: its offset in an area.
+// `payload` is the offset of the payload in each member's Area.
 sennit_status fold_all(const TeamState &state, const Call &call, std::size_t payload) {
     const team::Team &team = *state.team;
     const std::byte *left = nullptr;
@@ -145,7 +146,7 @@ sennit_status take_all(const TeamState &state, const Call &call, std::uint64_t n
 template <Kind kKind, SlotSize kSize>
 [[gnu::always_inline]] inline ShortWay take(TeamState &state, const Call &call) {
     const Place place{state.number + 1, kSize};
-    // An eighth of the polls of a wait: the general way polls again.
+    // Only an eighth of the polls of a wait, because the general way polls again.
     unsigned polls = state.rank->spins / 8;
     while (!room_is_known(state, place) && !has_room(state, place)) {
         if (polls-- == 0) return ShortWay::not_taken;
@@ -207,8 +208,8 @@ ShortWay take_alone(const TeamState &state, const Call &call) {
 }  // namespace
 
 ShortWay take_short_way(TeamState &state, const Call &call) {
-    // relaxed: a request that was started before this call is counted; it is removed under the
-    // turn.
+    // relaxed: requests that were started before this call are counted, and only the owner of the
+    // turn, which is this thread, ends them.
     if (state.open_requests.load(std::memory_order_relaxed) != 0 || !state.reaches_control)
         return ShortWay::not_taken;
     if (state.size == 1) return take_alone(state, call);

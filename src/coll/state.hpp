@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The state of the collectives: operations, and a rank's state for each team with collective calls.
 // An operation is a sequence of rounds. In a round, a rank waits until its slot is free, writes
-// into it, and posts it under the next number; then it waits for the posts that it reads, and uses
-// them. No function here blocks: progress() takes the steps that the peers' posts allow, and
-// returns. So a call that timed out and a call with a request are continued in the same way.
+// into it, and posts it under the next number. Then it waits for the posts that it reads, and uses
+// them. No function here waits for posts: progress() takes the steps that the peers' posts allow,
+// and returns. So a call that timed out and a call with a request are continued in the same way.
 // docs/design/collectives.md has the invariants.
+//
+// A member is *out of reach* if this rank does not load its posts: load and store do not reach its
+// control block, or the team has several nodes and the member is on another node.
 //
 // A TeamState belongs to one team of one rank. Fields that change are used under its `turn`, except
 // atomic ones. The fields of the blocking call (`blocking` until it is queued, `unfinished`,
@@ -46,7 +49,7 @@ enum class Step : std::uint8_t {
     over,
 };
 
-// The cut of blocks into rounds.
+// How blocks are cut into pieces for the rounds (rounds.cpp).
 struct Cut {
     std::size_t piece_bytes = 0;  // of a block in one round
     std::uint32_t group = 1;      // number of members that get a piece in one round
@@ -55,19 +58,19 @@ struct Cut {
     std::uint64_t rounds() const { return piece_rounds * groups; }
 };
 
-// The progress of a call, fresh for each call.
+// The progress of a call, reset for each call.
 struct CallState {
     Step step = Step::begin;
     bool is_request = false;
-    bool in_place = false;  // all agreed to use buffers in place
-    bool divided = false;   // in place, and each member does a part of the root's work
+    bool in_place = false;  // the buffers are used in place; final after the descriptions
+    bool divided = false;   // in place, and the members divide the work; final at the same time
     bool wide = false;      // through wide slots
-    bool relayed = false;   // wide; each member reduces a share and passes it on
-    bool differs = false;   // a member makes another call: this one ends with ARG
+    bool relayed = false;   // wide, and each member combines a share and passes the result on
+    bool differs = false;   // a member makes another call, so this operation ends with ARG
     // From the descriptions read so far.
-    bool shares_processors = false;  // members share processors
-    bool own_stays = false;          // the root works in place: it copies no block for itself
-    bool can_be_wide = true;
+    bool shares_processors = false;       // members share processors
+    bool own_stays = false;               // the root has one buffer: it copies no block for itself
+    bool can_be_wide = true;              // all members have wide slots
     SlotSize slot_size = SlotSize::full;  // of its posts
     std::uint32_t member = 0;             // the member whose post is checked next
     std::uint64_t number = 0;             // of this round's post
@@ -105,7 +108,7 @@ struct Passing {
     std::uint64_t answer;              // the number in the answer
     std::int64_t ask_ns;               // time of the next question; 0: the wait has just started
     PassStep step;
-    bool is_left;  // the leader has left the round; only the last word is missing
+    bool is_left;  // the leader has continued, although the last word is missing
 };
 
 struct TeamState {
@@ -118,16 +121,16 @@ struct TeamState {
     bool kernel_copies;    // the kernel copies private memory between all members
     bool messages_copy;    // the kernel copies on a node, messages between nodes
     bool reaches_data;     // load and store reach segments of all members
-    bool reaches_control;  // and their control blocks
+    bool reaches_control;  // no member is out of reach
     bool unfinished;       // the blocking call timed out
     Turn turn;
-    // Not OK: a rank gave up. Also read by threads without the turn.
+    // Not OK: a rank gave up (give_up()). Also read by threads without the turn.
     std::atomic<sennit_status> broken;
     std::atomic<std::uint32_t> open_requests;  // in `queue` or `incoming`
     unsigned polls;                            // polls that found nothing
     std::uint32_t room_member;                 // all members before it have reached `needed`
     std::uint64_t number;                      // of this rank's last post
-    std::atomic<std::uint64_t> awaited;        // the same, for the search for dead members
+    std::atomic<std::uint64_t> awaited;        // `number`, for the search for dead members
     Area *own;
     Doorbell **bells;     // [size], null if out of reach
     Area **areas;         // [size], null if out of reach
@@ -155,8 +158,8 @@ struct TeamState {
     std::size_t content_bytes;  // of each, at the last request
     // Only for posts between nodes; else null.
     std::byte *node_buffer;       // of this node, in its leader's memory
-    team::PostWords *post_words;  // in it
-    std::uint32_t *places;        // [size], of the members' messages
+    team::PostWords *post_words;  // in the node buffer
+    std::uint32_t *places;        // [size], of the members' messages there
     Passing passing;
 };
 
@@ -184,9 +187,9 @@ struct Collectives {
 bool has_posted(TeamState &state, std::uint32_t member, Place place);
 // Whether the member has reached the number, with or without a post to read.
 bool has_reached(TeamState &state, std::uint32_t member, std::uint64_t number);
-// Starts gets from the members out of reach that this rank reads, from the current member on, so
-// that the gets overlap: of the number, or if the member has posted, of the header and the first
-// `bytes` of the payload (0: no get). False: the team is broken.
+// Starts gets from the members out of reach that this rank reads, from operation.member on, so that
+// the gets overlap. It gets a member's number first. Once the member has posted, it gets the header
+// and the first `bytes` of the payload, or nothing if `bytes` is 0. False: the team is broken.
 bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes);
 // For a member that has posted: whether the data that ask_all() requested, if any, has arrived.
 bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member);
@@ -227,7 +230,7 @@ bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::ui
 // Posts to all members that this rank gives up the team's collective calls with this status.
 void give_up(TeamState &state, sennit_status status);
 // Called if the member's number is kGaveUp. True: it gave up this team, not an earlier team in the
-// slot.
+// slot, and the team's calls on this rank have ended too.
 bool gave_up(TeamState &state, std::uint32_t member);
 // A lost member that the queue needs: its world rank, or -1. A LostSearch of a TeamState.
 int find_lost_member(Rank &rank, const void *state);
@@ -246,7 +249,8 @@ std::byte *operands_of(TeamState &state, std::size_t bytes);
 
 // The slot size for the post of a call of one round with `bytes` bytes.
 inline SlotSize slot_size_for(Kind kind, std::size_t bytes) {
-    // Only a root runs ahead. Members that wait for each other would contend for one line.
+    // Two tiny slots share a line. This is good for a root that runs ahead; members that wait for
+    // each other would contend for the line.
     if (kind == Kind::broadcast && bytes <= kTinyPayloadBytes) return SlotSize::tiny;
     if (bytes <= kSmallPayloadBytes) return SlotSize::small;
     return bytes <= kMiddlePayloadBytes ? SlotSize::middle : SlotSize::full;
@@ -278,11 +282,12 @@ const std::byte *passed_payload(const TeamState &state, const OpenCall &operatio
 
 // ---- rounds.cpp
 
-// The place of the piece from `source` for `destination`, counted in pieces over all groups. For
-// copies it is a symmetric Latin square: no two senders serve the same member first, and a call in
-// place overwrites a piece only after it was sent. A fold needs all sources at once, so each
-// destination has one place. With the added 1, the only piece that is read in a team of two is the
-// first one, beside the slot's header.
+// The place of the piece from `source` for `destination` among the source's pieces, counted over
+// all groups. Copies use a symmetric Latin square: at each place, different senders have pieces for
+// different members. The pieces that two members send to each other have the same place, so a call
+// with a single buffer overwrites a piece in the round in which it was sent. A reduction needs all
+// sources in one round, so each destination has one place. The added 1 is for teams of two: the
+// only piece that is read is the first one, beside the slot's header.
 inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, std::uint32_t source,
                                     std::uint32_t destination) {
     return folds(call.kind) ? destination : (source + destination + 1) % team.size;
@@ -291,8 +296,8 @@ inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, st
 inline constexpr std::size_t kPieceAlignment = 64;
 inline constexpr std::size_t kSmallAlignment = 16;  // of short pieces in a slot
 Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes, std::size_t payload);
-// In place, blocks are overwritten in the order in which they are sent. If a round serves only some
-// members, a result can overwrite a block that is sent later, so all blocks are copied first.
+// For a reduce_scatter with a single buffer whose rounds serve only some members each. A result
+// could overwrite elements that are sent in a later round, so this copies all elements first.
 sennit_status copy_elements(TeamState &state, OpenCall &operation);
 // Copies this rank's block for itself.
 sennit_status copy_own_block(const TeamState &state, const Call &call);
@@ -361,7 +366,7 @@ inline void take_incoming(TeamState &state) {
 }
 // Needs the turn. Progresses the queue as far as possible.
 void progress(TeamState &state);
-// The same, unless another thread has the turn.
+// Calls progress(), unless another thread has the turn.
 void try_progress(TeamState &state);
 void finish(TeamState &state, OpenCall &operation, sennit_status status);
 // Stores a failure as the operation's final status, with the thread's last error, unless an earlier

@@ -35,9 +35,9 @@ struct Outcome {
     std::uint32_t id;
 };
 
-// The first generation of a team's indices. For consecutive teams of a slot the values are far
-// apart, so that pointers to segments of an earlier team do not match segments of a later one. 158
-// is 255 times the golden section.
+// The generation before that of the first segment at each index. For consecutive teams of a slot
+// the values are far apart, so that a pointer to a segment of an earlier team rarely matches a
+// segment of a later one. 158 is 255 divided by the golden ratio.
 std::uint32_t first_generation(const Team &team) {
     return static_cast<std::uint32_t>(team.generation % memory::kGenerations) * 158;
 }
@@ -46,7 +46,8 @@ bool is_used(const SegmentTable &table, std::uint32_t index) {
     return (table.used[index / 64] >> (index % 64) & 1) != 0;
 }
 
-// The lowest free index and the generation of its next segment; equal on all members.
+// The id of the team's next segment: the lowest free index and its next generation. Equal on all
+// members. 0: no index is free.
 std::uint32_t next_id(const Team &team) {
     const SegmentTable &table = *team.segments;
     for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
@@ -156,14 +157,15 @@ void drop_own(Rank &rank, SegmentRecord *record) {
 
 sennit_status make_table(Team &team) {
     if (team.segments != nullptr) return SENNIT_OK;
-    // calloc() gives untouched pages no memory.
+    // Untouched pages of a large calloc() use no memory.
     team.segments = static_cast<SegmentTable *>(std::calloc(1, sizeof(SegmentTable)));
     return team.segments != nullptr
                ? SENNIT_OK
                : fail(SENNIT_ERR_NOMEM, "no memory for the team's table of segments");
 }
 
-// Makes this rank's part of the first exchange. After an error it has no record.
+// Makes this rank's part of the first exchange. After an error *record is null, and the offer has
+// the error.
 Offer make_offer(Rank &rank, Team &team, const AllocationArgs &args, SegmentRecord **record) {
     // The error of an implicit operation is sent to the others like any other failure.
     sennit_status made = args.refused;
@@ -184,8 +186,8 @@ struct Vote {
     Outcome outcome;
 };
 
-// The second part of an allocation. The outcomes reuse the memory of the offers, which are no
-// longer needed.
+// The second exchange and the end of an allocation. The outcomes of all members reuse the memory of
+// the offers, which are no longer needed.
 sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, sennit_gptr *gptr) {
     const std::uint32_t id = mine.outcome.id;
     const sennit_status status =

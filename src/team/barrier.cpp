@@ -45,12 +45,12 @@ bool has_arrived(const Team &team, std::uint32_t place, std::uint64_t epoch) {
     return team.arrivals[place]->load(std::memory_order_acquire) >= epoch;
 }
 
-// A rank that is gone and has not arrived in the current epoch. Checks all ranks from the awaited
-// one on: a late rank must not hide a dead one.
+// Finds a rank that has ended and has not arrived in the current epoch, or returns -1. Checks all
+// ranks from the awaited one on, because a late rank must not hide a dead one.
 int find_lost_arrival(Rank &rank, const Team &team) {
     for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place) {
         const int peer = peer_at(team, place);
-        // peer_gone() first: a rank arrives before it leaves.
+        // peer_gone() comes first: a rank arrives before it leaves.
         if (peer_gone(rank, peer) != Gone::no && !has_arrived(team, place, team.epoch + 1))
             return peer;
     }
@@ -154,7 +154,8 @@ sennit_status synchronise_without_path(Rank &rank, const Team &team, const Deadl
     return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
 }
 
-// Ranks in different calls find different purposes or numbers.
+// A member's message in an exchange. If two ranks are in different calls, `purpose` or `number`
+// differs.
 struct ExchangeMessage {
     Purpose purpose;
     std::uint32_t bytes;
@@ -232,8 +233,9 @@ sennit_status synchronise(Rank &rank, Team &team, Purpose purpose, const Deadlin
 
 namespace {
 
-// Called before this rank arrives. Errors: TIMEOUT; the call then ends. Other errors are stored and
-// reported after the synchronisation: this rank arrives all the same, since the others wait.
+// Completes implicit operations before this rank arrives. Errors: TIMEOUT, which ends the call.
+// After other errors this rank still arrives, since the others wait, and reports the error after
+// the synchronisation.
 sennit_status complete_operations(Rank &rank, Team &team, const Deadline &deadline) {
     const sennit_status status = request::flush(rank, kAnyPeer, deadline);
     if (status == SENNIT_ERR_TIMEOUT) return status;
@@ -253,11 +255,12 @@ void write_message(const Team &team, Purpose purpose, const void *payload, std::
     const std::uint64_t number = team.epoch + 1;
     ExchangeMessage message{purpose, static_cast<std::uint32_t>(bytes), number, {}};
     if (bytes != 0) std::memcpy(message.payload, payload, bytes);
-    // Whoever sees the arrival sees the message.
+    // Plain stores: the arrival, stored with release, follows.
     std::memcpy(team.own->mailboxes[number % 2].bytes, &message, sizeof message);
 }
 
-// A barrier writes no message. So if the number is older, the member is in a barrier.
+// Called when a message does not match. A barrier writes no message, so if the message has another
+// number, the member is in a barrier.
 sennit_status fail_other_call(const Team &team, std::uint32_t member,
                               const ExchangeMessage &message, Purpose mine) {
     const bool is_barrier = message.number != team.epoch;
@@ -303,9 +306,9 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     return flush_and_synchronise(rank, team, Purpose::barrier, deadline);
 }
 
-// Between nodes a word of Purpose::barrier may be lost; the leader that waits for it then reads
-// ArrivalLine::sent of the sender. After the last barrier the sender may have left. So this barrier
-// has Purpose::leave, whose words are not lost.
+// Between nodes a word of Purpose::barrier may be lost. Then the leader that waits for it reads
+// ArrivalLine::sent of the sender. But after the last barrier the sender may have left, so this
+// barrier has Purpose::leave, whose words are not lost.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (!team.all_load_store) return flush_and_synchronise(rank, team, Purpose::leave, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {

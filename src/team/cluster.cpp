@@ -10,8 +10,8 @@ bool is_last(EpochLine &line, std::uint32_t size) {
     // SYNC barrier-count: the release of each member pairs with the acquire of the last one.
     const std::uint64_t arrived = line.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
     if (arrived < size) return false;
-    // SYNC barrier-count: pairs with the release above; everything that the others did comes
-    // before. relaxed: the releases below order it.
+    // SYNC barrier-count: pairs with the releases of the others; everything that they did comes
+    // before. relaxed: the releases that follow in arrive_at_cluster() order the reset.
     line.epoch.store(0, std::memory_order_relaxed);
     return true;
 }
@@ -44,8 +44,8 @@ bool arrive_at_cluster(Team &team, std::uint64_t epoch) {
         // SYNC barrier-release: pairs with the acquire in is_released(); everything that all
         // members did comes before.
         team.clusters[i].lines->released.epoch.store(epoch, std::memory_order_release);
-    // Stored after the releases: a member that sees the arrival of the last one knows that all are
-    // released.
+    // Stored after the releases: a member that sees the arrival of the last member then knows that
+    // all members are released.
     // SYNC barrier-arrival: pairs with the acquire in has_arrived(); the count comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
     return all_have_arrived;

@@ -2,9 +2,9 @@
 // The barrier of large teams by load and store. The members form clusters of at most kMostOfCluster
 // members on one NUMA node. Each member adds 1 to the count of its cluster. The last one in a
 // cluster adds 1 to the count of complete clusters, and the last one of all releases every cluster.
-// So the others access the words of one or two members, not of all. A member that has arrived does
-// nothing for others, so it need not be scheduled again for them. Called by barrier.cpp; design and
-// failures: docs/design/collectives.md.
+// So a member uses the lines of at most two clusters, and only the last one uses those of all. A
+// member that has arrived does nothing for others, so it need not be scheduled again for them.
+// Design and failures: docs/design/collectives.md.
 #pragma once
 
 #include "team/team.hpp"
@@ -25,7 +25,7 @@ struct Cluster {
 // array of team.size: there may be as many clusters as members.
 void form_clusters(Rank &rank, Team &team);
 
-// This rank arrives. True: it was the last, and all members are released.
+// This rank arrives. True: it was the last one, and has released all members.
 bool arrive_at_cluster(Team &team, std::uint64_t epoch);
 
 inline bool is_released(const Team &team, std::uint64_t epoch) {

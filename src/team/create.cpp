@@ -34,7 +34,7 @@ static_assert(sizeof(Proposal) == 32 + sizeof(std::uint64_t) * kSlotWords &&
 // A rank's part of the second exchange.
 struct Conclusion {
     std::uint32_t status;
-    std::uint32_t again;           // 1: the slot was taken, or there was none
+    std::uint32_t again;           // 1: another creation has the slot, or no slot was free
     std::uint8_t load_store;       // Reach::load_store
     std::uint8_t node_load_store;  // Reach::node_load_store
     std::uint16_t unused;
@@ -53,7 +53,7 @@ struct Creation {
     bool is_repeated = false;  // the first exchange has been made once
     bool grows = false;        // the next attempt has more slots (make_room())
     std::uint32_t slot = 0;    // chosen for all colors
-    bool taken = false;        // by this rank
+    bool taken = false;        // this rank has taken the slot
     Team *team = nullptr;
     std::uint32_t size = 0;             // members of this rank's color
     Proposal *proposals = nullptr;      // [parent.size]
@@ -76,8 +76,8 @@ void clear(std::uint64_t *words, std::uint32_t slot) {
     words[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
 }
 
-// A creation with this many conflicts gives way to creations over parents with lower slots. So of
-// conflicting creations at least one always succeeds.
+// After this many conflicts a creation gives way to creations over parents with lower slots. So at
+// least one of several conflicting creations succeeds.
 constexpr unsigned kPatience = 3;
 
 bool gives_way(const Registry &registry, const Creation &creation) {
@@ -152,9 +152,9 @@ std::uint32_t choose_slot(const Creation &creation) {
     return 0;
 }
 
-// Called if no slot is free on all ranks that join. The ranks with fewer chunks of slots than the
-// others get as many as the others; if all have the same number, all get one more. Every rank
-// decides the same. Errors: NOMEM, OS.
+// Called if no slot is free on all ranks that join. Each of them with fewer chunks of slots than
+// another gets as many as the largest number; if all have the same number, all get one more. Every
+// rank decides the same. Errors: NOMEM, OS.
 sennit_status make_room(Creation &creation) {
     std::uint32_t fewest = UINT32_MAX;
     std::uint32_t most = 0;
@@ -454,8 +454,8 @@ sennit_status part(Rank &rank, Team &team) {
                                     binding_deadline(team));
     if (status == SENNIT_OK) return synchronise(rank, team, Purpose::part, binding_deadline(team));
     if (team.read_failed) {
-        // The others wait in the second synchronisation, so this rank arrives in it, but does not
-        // wait.
+        // The others wait for this rank in the second synchronisation. So it arrives there, but
+        // does not wait.
         const sennit_error error = *thread_error();
         (void)synchronise(rank, team, Purpose::part, Deadline::after(0));
         *thread_error() = error;

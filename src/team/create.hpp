@@ -30,10 +30,10 @@ inline constexpr std::size_t kSlotWords = kTeamSlots / 64;
 
 // Made zeroed. Only creations and destructions of teams access the last two arrays.
 struct Registry {
-    pthread_mutex_t lock;                // for all fields below
-    std::uint64_t used[kSlotWords];      // slots of this rank's teams, and unusable slots
-    std::uint64_t creating[kSlotWords];  // slots of the parents of creations in progress
-    std::uint64_t numbers[kTeamSlots];   // at least the highest number stored in the slot's words
+    pthread_mutex_t lock;                   // for all fields below
+    std::uint64_t used[kSlotWords];         // slots of this rank's teams, and unusable slots
+    std::uint64_t creating[kSlotWords];     // slots of the parents of creations in progress
+    std::uint64_t numbers[kTeamSlots];      // the epochs of the slot's next team are higher
     std::uint64_t generations[kTeamSlots];  // of the slot's last team
 };
 
@@ -59,9 +59,9 @@ struct CreationArgs {
 // PEER_LOST, and the reason of a rank that refused.
 sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle);
 
-// Collective over the team; synchronises its members. Needs a CollectiveCall. Errors (nothing
-// changes): STATE (it has segments), ARG (other collective calls), NOMEM, TIMEOUT. PEER_LOST: this
-// rank's part is freed too.
+// Collective over the team; synchronises its members. Needs a CollectiveCall. Errors: STATE (it has
+// segments, or another call is unfinished), ARG (other collective calls), NOMEM, TIMEOUT: the team
+// stays. After other errors, or if a member's message could not be read, this rank's part is freed.
 sennit_status destroy(Rank &rank, Team &team);
 // Frees the slot of a destroyed team for reuse. Called after the CollectiveCall has ended and no
 // state of the team is left.

@@ -13,9 +13,8 @@ namespace {
 constexpr std::int64_t kLongNs = 1'000'000'000;
 
 // The word in ArrivalLine::waiting has four fields: call (8 bits), low bits of the team's
-// generation (8), number of synchronisations started (24), number of other calls started (24).
-// Numbers are compared modulo 2^24, which is enough, since those of two waiting members differ
-// little.
+// generation (8), number of synchronisations started (24), number of other calls started (24). The
+// numbers of two waiting members differ little, so it is enough to compare them modulo 2^24.
 constexpr unsigned kNumberBits = 24;
 constexpr std::uint64_t kNumberMask = (UINT64_C(1) << kNumberBits) - 1;
 
@@ -107,7 +106,7 @@ void LongWait::check() {
     });
 }
 
-// If the calls differ, the word stays, so that the other rank sees it too.
+// If the calls differ, the word stays in ArrivalLine::waiting, so that the other rank sees it too.
 LongWait::~LongWait() {
     // relaxed: the word stands alone.
     if (is_published_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);

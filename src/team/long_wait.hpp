@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Detects calls that cannot match. A rank that has waited for a second in a collective call of a
-// team stores its call and the number of its earlier calls in its TeamSync, and reads these words
-// of the other members. If two members wait in calls that cannot match, both get ARG. Short waits
-// do none of this. Used by the barriers here and by coll/.
+// Detects collective calls that cannot match. A rank that has waited for a second in a call of a
+// team stores its call and the number of its earlier calls in its TeamSync, and reads the same of
+// the other members. If two members wait in calls that cannot match, both get ARG. Used by the
+// barriers by load and store, and by blocking calls of coll/.
 #pragma once
 
 #include "team/team.hpp"
@@ -16,8 +16,7 @@ const char *call_name(std::uint8_t call);
 
 class LongWait {
   public:
-    // `synchronisations`: the number that this rank has started, including the one that it waits
-    // in.
+    // `synchronisations`: the number that this rank has started, with the current one.
     LongWait(Rank &rank, Team &team, std::uint8_t call, std::uint64_t synchronisations)
         : rank_(rank), team_(team), call_(call), synchronisations_(synchronisations) {}
     ~LongWait();
@@ -44,16 +43,16 @@ class LongWait {
     std::uint64_t synchronisations_;
 };
 
-// The late ranks in the text of a TIMEOUT or a warning: it names the first ones, and counts the
-// others.
+// Makes the list of late ranks for the text of a TIMEOUT or a warning. It names the first ranks,
+// and counts the others.
 class LateRanks {
   public:
     // In the order of the team's members.
     void add(int world_rank);
     bool is_empty() const { return count_ == 0; }
-    // Appends them to the thread's last error, whose peer is the first of them.
+    // Appends the list to the thread's last error, and sets the error's peer to the first of them.
     void report() const;
-    // Logs that the call has waited for them.
+    // Logs that the call has waited for these ranks.
     void warn(const char *call, int seconds) const;
 
   private:
@@ -65,7 +64,8 @@ class LateRanks {
     unsigned named_ = 0;
 };
 
-// For a wait for the word of another node: only ranks of that node know which of them are late.
+// For a wait for another node. Only ranks of that node know which of them are late, so the text
+// names none.
 void report_late_elsewhere();
 void warn_of_late_elsewhere(const char *call, int seconds);
 

@@ -56,8 +56,8 @@ LateRanks find_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
 }
 
 // The first member of the node that has arrived warns of those that have not. If all have arrived,
-// the wait is for other nodes, and the leaders of the first two nodes warn, since one of these
-// nodes may be the late one. sennit_finalize has warnings of its own.
+// the wait is for other nodes. Then the leaders of the first two nodes warn: two, because one of
+// these nodes may be late itself. sennit_finalize has warnings of its own.
 void warn_of_late(Rank &rank, const Team &team, int seconds) {
     const std::uint64_t epoch = team.epoch + 1;
     if (team.purpose == Purpose::leave) return;
@@ -87,7 +87,8 @@ sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline
                 return false;
         return true;
     };
-    // Often all have arrived already. Then do not poll the network before this rank's word is sent.
+    // Often all have arrived already. Then wait_until() would only poll the network before this
+    // rank's word is sent.
     if (all_here()) return SENNIT_OK;
     const LostSearch search{find_lost_of_nodes, &team, warn_of_late_of_node};
     const sennit_status status = wait_until(rank, deadline, search, all_here);
@@ -114,7 +115,7 @@ std::byte *own_node_buffer(const Team &team) {
     return reinterpret_cast<std::byte *>(team.node_buffer_record->owner_address);
 }
 
-// Copies the messages of this node that are in the members' mailboxes.
+// Copies the messages in the mailboxes of this node's members to the node buffer.
 void collect_messages(Rank &rank, const Team &team, std::uint64_t number) {
     const MessageArray messages = messages_of_exchange(team, number);
     for (std::uint32_t place = team.first_places[team.node];
@@ -124,7 +125,8 @@ void collect_messages(Rank &rank, const Team &team, std::uint64_t number) {
                     kMailboxBytes);
 }
 
-// Starts a put of a copy of the data, so no buffer is in use if the synchronisation ends early.
+// Starts a put of a copy of the data, so that the caller's memory is not in use if the
+// synchronisation ends early.
 sennit_status start_send(Rank &rank, const op::Target &target, const void *data, std::size_t bytes,
                          sennit_request *request, bool is_hint = false) {
     return op::engine_start(rank, op::Direction::put, target, const_cast<void *>(data), bytes,
@@ -235,8 +237,8 @@ sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint6
     team.own->arrived.sent.store(sent_with_round(team), std::memory_order_release);
     ControlBlock *control = rank.peers[peer].control;
     if (control != nullptr) {
-        // SYNC barrier-round: pairs with the acquire in has_word(); everything before this comes
-        // before.
+        // SYNC barrier-round: pairs with the acquire in has_word(); everything that the word
+        // announces comes before.
         team_sync(*control, team.slot)
             .rounds[team.round]
             .epoch.store(epoch, std::memory_order_release);
@@ -295,7 +297,8 @@ struct RoundWait {
 int check_round(Rank &rank, const void *context) {
     const RoundWait &wait = *static_cast<const RoundWait *>(context);
     const int lost = find_lost_of_nodes(rank, wait.team);
-    // Whatever call this rank is in: the other leader may be in a barrier.
+    // This does not depend on the call of this rank: the other leader may be in a barrier, whose
+    // word may be lost.
     const bool may_be_lost =
         wait.team->round_step == RoundStep::await_word && rank.peers[wait.from].control == nullptr;
     if (lost < 0 && may_be_lost) ask_for_word(rank, *wait.team, wait.from);
@@ -319,8 +322,8 @@ bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
     return true;
 }
 
-// The same for all sends, also of a failed round: a late message could overwrite a message of the
-// synchronisation after next, which has the same place.
+// True: all sends are over, also those of a failed round. A late message could overwrite a message
+// of the exchange after the next one, which has the same place.
 bool are_old_sends_over(Rank &rank, Team &team) {
     for (;;) {
         sennit_status status = SENNIT_OK;
@@ -330,7 +333,8 @@ bool are_old_sends_over(Rank &rank, Team &team) {
 }
 
 bool has_left(const Rank &rank, int peer) {
-    // The wait itself checks about once a millisecond.
+    // known_gone() is enough, because the search for lost ranks updates the states of peers about
+    // once a millisecond.
     return known_gone(rank, peer) == Gone::left;
 }
 
@@ -356,7 +360,7 @@ sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_
     return fail_peer(SENNIT_ERR_PEER_LOST, from, "", "rank %d has left without this barrier", from);
 }
 
-// One step of the current round. The next call repeats a failed step.
+// One step of the current round. After a timeout the next call continues this step.
 sennit_status take_step(Rank &rank, Team &team, bool has_messages, const Deadline &deadline) {
     const std::uint32_t to = next_leader(team, team.round);
     const int to_rank = team.world_ranks[to];
@@ -390,7 +394,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_messages, const Deadlin
             ++team.round;
             return status;
     }
-    // Failed data is sent again.
+    // After another error the next call sends the data of this round again.
     if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT)
         team.round_step = RoundStep::send_messages;
     return status;
@@ -507,7 +511,7 @@ int find_lost_of_nodes(Rank &rank, const void *context) {
     for (std::uint32_t member = 0; member < team.size && find_dead(rank) >= 0; ++member)
         if (known_gone(rank, team.world_ranks[member]) == Gone::died)
             return team.world_ranks[member];
-    // known_gone() first: a rank arrives, or releases its node, before it leaves.
+    // known_gone() comes first: a rank arrives, or releases its node, before it leaves.
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place) {
         const std::uint32_t member = team.by_place[place];

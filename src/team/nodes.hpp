@@ -4,8 +4,8 @@
 // each member counts as a node. The first member of a node is its leader. It waits until the others
 // of its node have arrived, synchronises with the leaders of the other nodes by dissemination
 // (Hensgen, Finkel, Manber 1988), and releases its node. In round k the leader of node i stores the
-// epoch at the leader of node i + 2^k and waits for the word from node i - 2^k. So the number of
-// words does not grow with the ranks per node.
+// epoch in a word of the leader of node i + 2^k, and waits for the word from node i - 2^k. So the
+// number of words does not grow with the ranks per node.
 //
 // An exchange also moves messages (Bruck 1997). In round k the leader of node i first puts the
 // messages of nodes i, i - 1, ... i - 2^k + 1 into the *node buffer* of the next leader (in the
@@ -81,13 +81,13 @@ inline MessageArray messages_of_post(const Team &team, std::uint64_t number, std
     return {first + kPostBytes[length] * (number % 2 * team.size), kPostBytes[length]};
 }
 
-// Called before the members agree on how they reach each other. Makes the node buffer if this rank
-// may lead its node. `*id` is the buffer's segment, or 0. Errors: NOMEM, OS.
+// Called before the members agree on how they reach each other. Makes a node buffer if this rank
+// may be the leader of its node. `*id` is the buffer's segment, or 0. Errors: NOMEM, OS.
 sennit_status make_node_buffer(Rank &rank, Team &team, std::uint32_t *id);
 // Called after the last synchronisation of the team.
 void drop_node_buffer(Rank &rank, Team &team);
 
-// synchronise() for a team with members that only messages reach.
+// synchronise() for Way::nodes and Way::rounds.
 sennit_status synchronise_by_nodes(Rank &rank, Team &team, Purpose purpose,
                                    const Deadline &deadline);
 
@@ -100,8 +100,8 @@ struct NodeBufferPart {
     std::size_t bytes;
     const void *data;
 };
-// Starts a put to the node buffer of another leader. Copies the data before it returns, so a call
-// that ends early leaves no buffer in use. Errors: those of resolve() and engine_start().
+// Starts a put to the node buffer of another leader. The data is copied first, so the caller may
+// reuse its memory at once. Errors: those of resolve() and engine_start().
 sennit_status put_in_node_buffer(Rank &rank, const Team &team, std::uint32_t leader,
                                  const NodeBufferPart &part, sennit_request *request);
 // The word of a node buffer that put_with_word() stores after the data.
@@ -125,8 +125,8 @@ std::size_t messages_of_round(const Team &team, std::uint32_t round, const Messa
 sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
                         const NodeBufferPart parts[2], std::size_t count, sennit_request sends[2]);
 
-// Returns a lost rank that this synchronisation needs, or -1. For LostSearch::find; `team` points
-// to the Team.
+// For LostSearch::find; `team` points to the Team. Returns a lost rank that this synchronisation
+// needs, or -1.
 int find_lost_of_nodes(Rank &rank, const void *team);
 
 }  // namespace sennit::team

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes two exchanges: the regions, then whether each member reached all of them.
+// Two exchanges: in the first each member sends its region, in the second whether it reaches all
+// regions.
 #include "team/regions.hpp"
 
 #include <cstdlib>
@@ -44,7 +45,8 @@ sennit_status reach_all(Rank &rank, const Team &team, const RegionMessage *offer
     return SENNIT_OK;
 }
 
-// An exchange in progress; followed by the offers of all members, and then their votes.
+// An exchange of regions in progress. In memory, the offers of all members and then their votes
+// follow it.
 struct RegionExchange {
     RegionMessage offer;
     RegionMessage vote;

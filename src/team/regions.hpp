@@ -14,8 +14,8 @@ struct RegionOffer {
 };
 
 // Needs a CollectiveCall. Every member gives a region and gets the regions of all members,
-// `regions` [size]. Each member tests that it reaches all of them. Either all members get OK, or
-// all get an error. include/sennit/memory.h has the contract.
+// `regions` [size]. Each member tests that it reaches all of them. If one member does not, all
+// members get an error. include/sennit/memory.h has the contract.
 sennit_status exchange_regions(Rank &rank, Team &team, const RegionOffer &offer,
                                sennit_region *regions);
 

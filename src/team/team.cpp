@@ -18,7 +18,7 @@ namespace {
 
 // The object of a slot, made at the first use.
 Team *take_object(Rank &rank, std::uint32_t slot) {
-    // relaxed: only this function stores it, one thread at a time for a slot.
+    // relaxed: one thread at a time makes the team of a slot.
     Team *team = rank.teams[slot].load(std::memory_order_relaxed);
     if (team != nullptr) return team;
     // Zero is the initial value of every field.
@@ -148,8 +148,7 @@ Reach own_reach(Rank &rank, const Team &team) {
         const Peer &peer = rank.peers[team.world_ranks[member]];
         reach.load_store &= peer.control != nullptr;
         reach.some_path &= peer.transport != nullptr;
-        // The node buffer of a node is a segment, and the other ranks of the node need a pointer
-        // to it.
+        // The other ranks of a node need a pointer to its node buffer, which is a segment.
         const bool has_pointers =
             peer.path == SENNIT_PATH_MAPPED || peer.path == SENNIT_PATH_INPROC;
         reach.node_load_store &= !peer.same_node || (peer.control != nullptr && has_pointers);

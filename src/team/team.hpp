@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The team object: a rank's state of one of its teams. The barrier and the exchange of small
-// messages use it. Both are a *synchronisation*: every member waits until all have arrived. Built
-// on op/; called by api/ and coll/.
+// The team object: a rank's state of one of its teams, with the barrier and the exchange of small
+// messages. Both are a *synchronisation*: every member waits until all have arrived.
 //
 // A team has a slot (1 to 1023, equal on all members, the top bits of its segments' ids) and a
-// generation, which separates consecutive teams of a slot; together they are its handle. Members
+// generation, which separates consecutive teams of a slot. Its handle consists of both. Members
 // communicate by the slot's TeamSync in each member's control block, so most new teams need no new
 // shared memory.
 //
-// Numbers in a TeamSync only grow, also from one team of the slot to the next: a new team continues
-// from the highest number that any member has seen there (`base`). So no word is ever cleared, and
-// the numbers of an earlier team are too small to be mistaken for those of a new one.
+// Epochs in a TeamSync only grow, also from one team of the slot to the next: a new team continues
+// from the highest epoch that any member has seen there (`base`). So no epoch is ever reset, and
+// those of an earlier team are too small to be mistaken for those of a new one.
 //
 // If all members have paths to each other, there are three barriers:
 //   - flat, if load and store connect all members of a small team: each member stores its epoch in
-//     its own line and reads the lines of all others, without atomic read-modify-writes;
+//     its own line and reads the lines of all others;
 //   - clusters, the same for large teams (cluster.hpp);
 //   - otherwise dissemination among one member of each node, or among all members (nodes.hpp).
-// In the first two, a member that has arrived has nothing more to do for the others, which suits
-// shared cores. If some members have no path to each other, the world uses the launcher's barrier,
-// and other teams have none.
+// In the first two, a member that has arrived has nothing more to do for the others. This is good
+// if ranks share processors. If some members have no path to each other, the world uses the
+// launcher's barrier, and other teams have none.
 #pragma once
 
 #include <sennit/team.h>
@@ -99,8 +98,8 @@ enum class Way : std::uint8_t { none, flat, clusters, nodes, rounds };
 // A leader's next step in a round of dissemination.
 enum class RoundStep : std::uint8_t { send_messages, await_messages, send_word, await_word };
 
-// Made zeroed, without a constructor. The object of a slot stays until the rank ends, so that a
-// destroyed handle is detected without access to freed memory.
+// Made zeroed, without a constructor. The object of a slot stays until the rank ends, so that the
+// use of a destroyed handle is detected without access to freed memory.
 struct Team {
     // Constant from creation to destruction. Ranks are those of the team unless named world ranks.
     std::atomic<std::uint32_t> handle;  // 0: no team here
@@ -115,8 +114,8 @@ struct Team {
     const std::uint32_t *by_world;  // [size]: the members in the order of their world ranks
     group::Grid *grid;              // null: the team is no grid
     TeamSync *own;                  // the team's words in this rank's control block
-    // For the other members, [size - 1], starting with the one after this rank. An entry is null if
-    // load and store do not reach the member.
+    // For the other members, [size - 1], starting with the member after this rank. An entry is null
+    // if load and store do not reach the member.
     const std::atomic<std::uint64_t> **arrivals;
     Doorbell **bells;
     Cluster *clusters;  // [cluster_count], null in a small team
@@ -173,8 +172,8 @@ void for_each_here(const Team &team, const Use &use) {
         use(knows ? team.by_place[place] : place);
 }
 
-// The team of a handle, or null: never made, destroyed, or not this rank's. CollectiveCall checks
-// again for calls that change the team.
+// The team of a handle, or null: never made, destroyed, or not this rank's. Another thread may
+// destroy the team afterwards, so CollectiveCall checks the handle again.
 inline Team *find(Rank &rank, std::uint32_t handle) {
     // SYNC team-object: pairs with the release in take_object(); the zeroed object comes before.
     Team *team = rank.teams[slot_of(handle)].load(std::memory_order_acquire);
@@ -307,18 +306,18 @@ constexpr bool is_binding(Purpose purpose) {
            purpose == Purpose::destroy || purpose == Purpose::part ||
            purpose == Purpose::region_votes;
 }
-// Whether a synchronisation for such a purpose has timed out, so that only the same call may
+// Whether a synchronisation for a binding purpose is unfinished, so that only the same call may
 // continue it.
 inline bool is_bound(const Team &team) {
     return is_binding(team.purpose);
 }
-// The deadline of SENNIT_TIMEOUT. A synchronisation by the launcher has no deadline, because it
-// cannot be resumed.
+// The deadline for a binding purpose: SENNIT_TIMEOUT. If the launcher synchronises the team, there
+// is no deadline, because such a synchronisation cannot be resumed.
 Deadline binding_deadline(const Team &team);
 
-// Every member gives `bytes` bytes (at most kExchangeBytes) and gets the bytes of all members, by
-// rank. Errors: those of synchronise(), fail_unfinished() and a get, and ARG if a member is in
-// another collective call.
+// Every member gives `bytes` bytes (at most kExchangeBytes) and gets the bytes of all members, in
+// the order of their ranks. Errors: those of synchronise(), fail_unfinished() and a get, and ARG if
+// a member is in another collective call.
 inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
 struct Exchange {
     Purpose purpose;  // equal on all members, or the calls do not match
