@@ -19,8 +19,8 @@ namespace sennit::coll {
 
 inline constexpr std::size_t kSlots = 8;
 inline constexpr std::size_t kPayloadBytes = 8256;
-// With unused space, so that the slots start at different places of a page. Otherwise all payloads
-// of half a page would compete for the same half of the level-1 cache.
+// A slot ends with unused space, so that the slots start at different places of a page. Otherwise
+// all payloads of half a page would compete for the same half of the level-1 cache.
 inline constexpr std::size_t kSlotBytes = 10368;
 
 // Posts of middle size use only the first four slots, which stay in the level-1 cache.
@@ -33,7 +33,7 @@ inline constexpr std::size_t kSmallSlots = 32;
 inline constexpr std::size_t kSmallSlotBytes = 640;
 inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
 
-// Two slots share a cache line, so that a root of broadcasts that runs ahead moves one line between
+// Two slots share a cache line: when a root of broadcasts runs ahead, only one line moves between
 // processors for two posts.
 inline constexpr std::size_t kTinySlots = 64;
 inline constexpr std::size_t kTinyPayloadBytes = 16;
@@ -85,7 +85,7 @@ static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payloa
 // progress reads this word instead of the slots. When the owner gives up, the other fields get the
 // reason. Payloads in the slots stay, since others may still read them.
 struct alignas(kLineBytes) LatestPost {
-    std::atomic<std::uint64_t> number;  // kGaveUp; SYNC coll-post
+    std::atomic<std::uint64_t> number;  // or kGaveUp; SYNC coll-post
     std::atomic<std::uint64_t> team;    // the handle of the team that was given up
     std::atomic<std::uint32_t> lost;    // world rank that was lost, plus 1; 0: none
     std::atomic<std::uint32_t> status;  // sennit_status: why

@@ -66,7 +66,7 @@ void close_state(Rank &rank, TeamState *state) {
         op::engine_abandon(rank, request);
     }
     close_nodes(*state);
-    // So that end_all() posts nothing: the members have left, or are about to.
+    // Without `own` end_all() posts nothing: the members have left the team, or are leaving it.
     state->own = nullptr;
     const sennit_error error = *thread_error();
     end_all(*state, fail(SENNIT_ERR_STATE, "the team is gone"));
@@ -180,7 +180,7 @@ inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
 }
 
 void prepare(OpenCall &operation, const Call &call, bool is_request) {
-    // Static, else the compiler makes it on the stack before the copy.
+    // Static: otherwise the compiler makes it on the stack before the copy.
     static constexpr CallState kFresh;
     static_cast<CallState &>(operation) = kFresh;
     operation.call = call;
@@ -309,7 +309,7 @@ struct Watch {
     team::LongWait *wait;
 };
 
-// A LostSearch.
+// For LostSearch::find, with a Watch.
 int check_members(Rank &rank, const void *context) {
     const Watch &watch = *static_cast<const Watch *>(context);
     const int lost = find_lost_member(rank, watch.state);
@@ -348,7 +348,7 @@ void warn_of_late(const TeamState &state, const char *call, int seconds) {
         team::warn_of_late_elsewhere(call, seconds);
 }
 
-// A LostSearch::warn with a Watch.
+// For LostSearch::warn, with a Watch.
 void warn_in_blocking_call(Rank & /*rank*/, const void *context, int seconds) {
     const TeamState &state = *static_cast<const Watch *>(context)->state;
     warn_of_late(state, name_of(state.blocking.call.kind), seconds);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions in place. Loads read the operands where they are; operands out of reach are fetched in
-// chunks. Fetches and puts by messages overlap the work: while a chunk is folded, the next one is
-// fetched and the previous result is put.
+// Reductions in place. Loads read the operands where they are. Operands that loads do not reach are
+// fetched in chunks. Fetches and puts by messages overlap the work: while a chunk is folded, the
+// next one is fetched and the previous result is put.
 #include <algorithm>
 #include <cstring>
 
@@ -16,8 +16,8 @@
 namespace sennit::coll {
 namespace {
 
-// Bytes of each operand per step if loads reach all: two operands and the result stay in the
-// level-1 cache, and the result fits into half of the scratch.
+// Bytes of each operand per step if loads reach all operands. Two operands and the result then stay
+// in the level-1 cache, and the result fits into half of the scratch.
 constexpr std::size_t kFoldBytes = 8192;
 static_assert(kFoldBytes <= kScratchBytes);
 

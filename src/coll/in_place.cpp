@@ -4,9 +4,9 @@
 // other's buffers, and synchronise before any member reuses its own. Otherwise the call continues
 // with the slots. The descriptions also contain sizes that only one side knows.
 //
-// Work that one member could do alone is divided: members copy blocks between the root and
-// themselves, and the root copies a part of each block if it need not copy its own. A reduced
-// vector is cut into one part per member.
+// Work that one member could do alone is divided if peers may write into the destinations. Members
+// copy blocks between the root and themselves, and the root copies a part of each block if it need
+// not copy its own. A reduced vector is cut into one part per member.
 #include <algorithm>
 #include <cstring>
 

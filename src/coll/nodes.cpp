@@ -261,7 +261,7 @@ void take_over_messages(TeamState &state, const OpenCall &operation) {
 
 void release_node(TeamState &state) {
     // SYNC coll-released: pairs with the acquire in is_released(); the messages of other nodes, and
-    // all that their members read of earlier posts, come before.
+    // their members' reads of earlier posts, come before.
     state.post_words->released.store(state.passing.number, std::memory_order_release);
     ring(state);
 }

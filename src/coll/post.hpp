@@ -23,8 +23,8 @@ inline bool room_is_known(TeamState &state, Place place) {
 }
 
 inline void ring(const TeamState &state) {
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the loads of
-    // sleepers.
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers come before the loads of
+    // `sleepers`.
     store_load_fence();
     const auto ring_one = [&](std::uint32_t member) {
         Doorbell *bell = state.bells[member];
@@ -68,7 +68,7 @@ struct Post {
     // relaxed: find_lost_member() may find nothing with an old number, but it is called again.
     state.awaited.store(number, std::memory_order_relaxed);
     // SYNC coll-post: pairs with the acquires in has_reached(), fetch_number() and
-    // find_lost_member(); the payload, and all that this rank read of earlier posts, come before.
+    // find_lost_member(); the payload, and this rank's reads of earlier posts, come before.
     state.own->latest.number.store(number, std::memory_order_release);
     ring(state);
 }

@@ -232,7 +232,8 @@ void give_up(TeamState &state, sennit_status status);
 // Called if the member's number is kGaveUp. True: it gave up this team, not an earlier team in the
 // slot, and the team's calls on this rank have ended too.
 bool gave_up(TeamState &state, std::uint32_t member);
-// A lost member that the queue needs: its world rank, or -1. A LostSearch of a TeamState.
+// For LostSearch::find, with a TeamState. Returns the world rank of a lost member that the queue
+// needs, or -1.
 int find_lost_member(Rank &rank, const void *state);
 // Two pieces of kScratchBytes. Null: the thread's last error says why.
 inline constexpr std::size_t kScratchBytes = 8320;
@@ -268,11 +269,11 @@ inline std::size_t posted_bytes(const OpenCall &operation) {
 sennit_status open_nodes(TeamState &state);
 void close_nodes(TeamState &state);
 // On the leader of a node: sends the node's posts to the other nodes, and receives theirs. True:
-// done for this round. False: not yet, or the team is broken.
+// done for this post, or this rank is no leader. False: not yet, or the team is broken.
 bool pass_on(TeamState &state, const OpenCall &operation);
-// Whether the posts with this number of all other nodes have arrived.
+// Whether all posts of other nodes with this number have arrived.
 bool is_released(const TeamState &state, std::uint64_t number);
-// The same for one member of another node. Also checks whether this node's leader gave up.
+// is_released() for a member of another node. Also checks whether this node's leader gave up.
 bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number);
 // The header of a post of another node. Null: the member has reached the number without a post.
 const SlotHeader *passed_header(const TeamState &state, std::uint32_t member, std::uint64_t number);

@@ -16,7 +16,7 @@
 namespace sennit::team {
 namespace {
 
-// Called after the stores for which the others wait.
+// Wakes the other members, after the stores for which they wait.
 void ring_all(const Team &team) {
     // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival comes before the loads
     // of sleepers.
@@ -63,7 +63,7 @@ struct BarrierWait {
     LongWait *wait;
 };
 
-// A LostSearch with a BarrierWait.
+// For LostSearch::find, with a BarrierWait.
 int check_wait(Rank &rank, const void *context) {
     const BarrierWait &wait = *static_cast<const BarrierWait *>(context);
     const int lost = find_lost_arrival(rank, *wait.team);

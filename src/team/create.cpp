@@ -58,8 +58,8 @@ struct Creation {
     std::uint32_t size = 0;             // members of this rank's color
     Proposal *proposals = nullptr;      // [parent.size]
     Conclusion *conclusions = nullptr;  // [parent.size]
-    std::uint32_t *order = nullptr;  // [parent.size]: the members of `team`, by rank in the parent
-    int *world_ranks = nullptr;      // the same by world rank
+    std::uint32_t *order = nullptr;  // [parent.size]: ranks in the parent of the members of `team`
+    int *world_ranks = nullptr;      // [parent.size]: world ranks of these members
     Proposal proposal{};             // this rank's
     Conclusion conclusion{};         // this rank's
 
@@ -172,7 +172,7 @@ sennit_status make_room(Creation &creation) {
     return memory::control_grow(creation.rank, fewest == most ? most + 1 : most);
 }
 
-// The members of this rank's color in the order of the new team.
+// Collects the members of this rank's color, in the order of the new team. Returns their number.
 std::uint32_t collect_members(Creation &creation) {
     std::uint32_t count = 0;
     for (std::uint32_t member = 0; member < creation.parent.size; ++member)

@@ -323,7 +323,7 @@ bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
 }
 
 // True: all sends are over, also those of a failed round. A late message could overwrite a message
-// of the exchange after the next one, which has the same place.
+// of the synchronisation after the next one, which has the same place.
 bool are_old_sends_over(Rank &rank, Team &team) {
     for (;;) {
         sennit_status status = SENNIT_OK;

@@ -14,7 +14,7 @@
 // If all members have paths to each other, there are three barriers:
 //   - flat, if load and store connect all members of a small team: each member stores its epoch in
 //     its own line and reads the lines of all others;
-//   - clusters, the same for large teams (cluster.hpp);
+//   - clusters, if load and store connect all members of a larger team (cluster.hpp);
 //   - otherwise dissemination among one member of each node, or among all members (nodes.hpp).
 // In the first two, a member that has arrived has nothing more to do for the others. This is good
 // if ranks share processors. If some members have no path to each other, the world uses the
