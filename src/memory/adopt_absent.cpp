@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replaces memory/adopt/ in a build without adoption: nothing moves, and every registration reports
-// Refusal::not_built.
+// Replaces memory/adopt/ in a build without adoption: no memory moves, and every adoption is
+// refused with Refusal::not_built.
 #include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"
 

@@ -19,7 +19,7 @@ std::uint64_t tables_bytes(std::uint64_t size) {
 }
 
 // Reports the exceeded limit, and that a control block needed the memory. The text is short,
-// because other ranks append it to theirs.
+// because the errors of other ranks quote it.
 sennit_status no_view(std::uint64_t bytes, int reason) {
     (void)no_address_space(bytes, reason);
     const sennit_error error = *thread_error();
@@ -70,8 +70,7 @@ void control_unmap(ControlBlock *control, std::uint64_t size) {
 
 std::uint32_t control_chunks(const ControlBlock &control) {
     std::uint32_t chunks = 0;
-    // relaxed: the owner writes it under its cold mutex, and others have synchronised with it
-    // since.
+    // relaxed: the owner calls this with its cold mutex held, under which it makes chunks.
     while (chunks < kTeamChunks &&
            control.chunk_offsets[chunks].load(std::memory_order_relaxed) != 0)
         ++chunks;
@@ -87,7 +86,8 @@ sennit_status control_grow(Rank &rank, std::uint32_t chunks) {
         status = map_chunk(*rank.control, rank.memory_file, chunk, begin);
         if (status != SENNIT_OK) return status;
         own.file_end = begin + kTeamChunkBytes;
-        // SYNC team-chunk: pairs with the acquire in control_reach(); the file has grown before.
+        // SYNC team-chunk: pairs with the acquire in control_reach(); the growth of the file comes
+        // before.
         rank.control->chunk_offsets[chunk].store(begin, std::memory_order_release);
     }
     return SENNIT_OK;

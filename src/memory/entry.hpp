@@ -66,22 +66,23 @@ struct alignas(64) SegmentEntry {
     // From name_of(). 0: never filled; kClearedName: cleared.
     std::atomic<std::uint64_t> name;
     std::byte *base;  // load/store address, or null
-    // `bytes` if base is set and the rank is not observed, else 0: one check for all three.
+    // The bound for load and store: `bytes`, or 0 if `base` is null or an observer must see the
+    // calls. So a call checks one number.
     std::uint64_t direct_bytes;
     std::uint64_t bytes;
-    // Points to the record's `live`, or to `live_value` if the record is out of reach.
+    // Points to `live` of the owner's record, or to `live_value` if the record is out of reach.
     const std::atomic<std::uint32_t> *live;
     std::uint64_t handle;        // for a message transport
     std::uint64_t mapped_bytes;  // for detach
     std::uint16_t path;          // sennit_path
     AtomicsActor actor;          // for atomics, from the record
-    // errno of XPMEM, if the owner offers the memory by XPMEM and this rank uses copies.
+    // The errno of a failed attachment by XPMEM, after which this rank uses copies; else 0.
     std::uint8_t attach_errno;
     // The value of *live while the segment lives. The name is not enough: its id may be reused for
     // another segment.
     std::atomic<std::uint32_t> live_value;
 
-    // 0: not attached. The caller holds the cold mutex.
+    // The segment of a filled entry, else 0. The caller holds the rank's cold mutex.
     std::uint32_t id() const {
         // relaxed: entries change only under the cold mutex.
         const std::uint64_t held = name.load(std::memory_order_relaxed);
@@ -97,9 +98,9 @@ struct alignas(64) SegmentEntry {
 };
 static_assert(sizeof(SegmentEntry) == 64);
 
-// The entry with the name of `gptr`, or null: unknown, or not attached yet. The rank must be below
-// `size`. A zeroed pointer finds the first entry of the table, which is never filled: no rank
-// uses its record 0.
+// The entry with the name of `gptr`. Null: the segment is unknown or not attached yet. The
+// pointer's rank must be below `size`. A zeroed pointer may find entry 0 of slot 0, which is never
+// filled, because no rank uses its record 0. So the caller checks for segment 0.
 inline SegmentEntry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     // SYNC entry-table: pairs with the release in table_create(); the empty entries come before.
     SegmentEntry *table = rank.tables[team_slot_of(gptr.segment)].load(std::memory_order_acquire);
@@ -110,9 +111,9 @@ inline SegmentEntry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr
     return entry.is_of(gptr) ? &entry : nullptr;
 }
 
-// The place in the rank's cache for the entry of such a pointer. It depends on the pointer's rank
-// and on the low bits of its index: 8 consecutive peers in 16 consecutive segments have different
-// places. 128 consecutive peers in one segment have different places too.
+// The place for the pointer's entry in the rank's cache of entries. 128 consecutive peers in one
+// segment have different places; so do, in most cases, 8 consecutive peers in 16 consecutive
+// segments.
 inline AtomicPartPointer<Part::entry> &near_place(Rank &rank, const sennit_gptr &gptr) {
     constexpr unsigned kPeersTogether = 3;  // bits
     const std::uint64_t name = name_of(gptr);
@@ -122,30 +123,30 @@ inline AtomicPartPointer<Part::entry> &near_place(Rank &rank, const sennit_gptr 
 // The same as find_named(), but only for recently found entries. Entries do not move, and the name
 // is checked again. Null: not in the cache.
 inline SegmentEntry *find_near(Rank &rank, const sennit_gptr &gptr) {
-    // relaxed: only the pointer; the acquire of the entry's name orders its other fields.
+    // relaxed: the acquire in is_of() orders the entry's fields.
     SegmentEntry *entry = near_place(rank, gptr).load(std::memory_order_relaxed);
     return entry != nullptr && entry->is_of(gptr) ? entry : nullptr;
 }
 
 inline void remember(Rank &rank, const sennit_gptr &gptr, SegmentEntry *entry) {
-    // relaxed: only the pointer; the reader checks the entry's name.
+    // relaxed: the reader checks the entry by is_of(), which orders its fields.
     near_place(rank, gptr).store(entry, std::memory_order_relaxed);
 }
 
-// For a filled entry: false once its owner has ended the segment. Call it before reading the
-// entry's other fields: ids repeat, so the entry may have been filled for another segment of the
-// same name. Ids of a team repeat after 255 allocations at one index, those of a rank after 255 in
-// every slot. A thread with an old pointer may then see the latest segment of that name.
+// Whether the segment of a filled entry still exists. Call it before reading the entry's other
+// fields: the entry may be filled again for a later segment with the same name, and the acquire
+// here orders the new fields. Names repeat after many allocations; an old pointer may then name the
+// later segment.
 inline bool is_live(const SegmentEntry &entry) {
     // SYNC entry-live: pairs with the release in fill_entry(); base and bounds come before.
     const std::uint32_t wanted = entry.live_value.load(std::memory_order_acquire);
-    // relaxed: only equality matters. A program that frees a segment while another rank uses it is
-    // wrong in any order; this detects later use.
+    // relaxed: only equality matters. This detects use after the end of a segment. It may miss use
+    // during the end, which is the program's error too.
     return entry.live->load(std::memory_order_relaxed) == wanted;
 }
 
-// The entry for `gptr`, or null: unknown, freed, or not attached yet. The rank must be below
-// `size`. Reads three cache lines, all rarely written.
+// The entry for `gptr`. Null: the segment is unknown, freed, or not attached yet. The pointer's
+// rank must be below `size`. Reads three cache lines, all rarely written.
 inline SegmentEntry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     SegmentEntry *entry = find_named(rank, size, gptr);
     // A zeroed pointer finds an entry without a live word.

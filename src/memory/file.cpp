@@ -35,7 +35,7 @@ std::uint64_t page_bytes() {
 }
 
 bool is_mapped(const void *memory, std::uint64_t bytes) {
-    // Not msync(): for that, valgrind reports every byte that was never written.
+    // msync() would check this too, but valgrind then reports every byte that was never written.
     constexpr std::size_t kPages = 4096;
     unsigned char unused[kPages];
     const std::uint64_t page = page_bytes();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-// A line of /proc/meminfo in bytes, or 0.
+// The value of `key` in the text of /proc/meminfo, in bytes; 0 if it is missing.
 std::uint64_t meminfo(const char *text, const char *key) {
     const char *line = std::strstr(text, key);
     return line == nullptr ? 0 : std::strtoull(line + std::strlen(key), nullptr, 10) * 1024;
@@ -26,7 +26,8 @@ std::uint64_t read_in(const char *folder, const char *file, std::uint64_t otherw
     return number_in_file(name, "", otherwise);
 }
 
-// The limit of a group of version 1 or 2 (`second`), less its current use if `now`.
+// The memory limit of the group in `folder`; if `now`, less its current use. `second`: the group is
+// of version 2.
 std::uint64_t left_in(const char *folder, bool second, bool now) {
     const std::uint64_t limit =
         read_in(folder, second ? "memory.max" : "memory.limit_in_bytes", kNoLimit);
@@ -36,7 +37,7 @@ std::uint64_t left_in(const char *folder, bool second, bool now) {
     return used < limit ? limit - used : 0;
 }
 
-// The minimum of the groups from `path` up to `root`, inclusive.
+// The minimum of left_in() over the groups from `path` up to `root`, inclusive.
 std::uint64_t left_upwards(const char *root, const char *path, bool second, bool now) {
     char folder[400];
     (void)std::snprintf(folder, sizeof folder, "%.99s%.300s", root, path);
@@ -49,8 +50,8 @@ std::uint64_t left_upwards(const char *root, const char *path, bool second, bool
     }
 }
 
-// The minimum of this process's groups. Where the path of a group does not exist, as in a
-// container, the group at the mount point counts.
+// The minimum of left_upwards() over this process's groups. If the path of a group does not exist,
+// as in a container, the group at the mount point counts.
 std::uint64_t left_in_groups(const LimitPlaces &places, bool now) {
     std::uint64_t left = kNoLimit;
     char text[4096];

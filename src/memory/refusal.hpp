@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a mechanism was not used for a registration: a code and a detail, from which refusal_text()
-// makes a sentence. The owner publishes both in the record of the segment.
+// Why a mechanism (control_block.hpp) was not used for a registration: a code, and a detail that is
+// an errno or 0. The owner publishes both in the record of the segment.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,8 @@ constexpr Mechanism kOrder[] = {Mechanism::same_process, Mechanism::xpmem, Mecha
                                 Mechanism::copied};
 constexpr std::size_t kMechanisms = sizeof kOrder / sizeof kOrder[0];
 
-// Reads the mechanisms of SENNIT_REGISTER as a set of indices. False: an invalid word.
+// Reads the mechanisms of SENNIT_REGISTER as a set of indices into kOrder. False: a word is
+// invalid.
 bool read_list(const char *list, unsigned *set) {
     if (*list == '\0') {
         *set = (1u << kMechanisms) - 1;
@@ -42,8 +43,8 @@ bool read_list(const char *list, unsigned *set) {
 }
 
 struct Peers {
-    bool all_in_process = true;  // of the peers with a path
-    bool some_map = false;
+    bool all_in_process = true;  // all peers with a path are threads of this process
+    bool some_map = false;       // a peer maps this rank's memory
 };
 
 Peers look_at_peers(const Rank &rank) {
@@ -121,7 +122,8 @@ sennit_status none_takes_it(const Attempt &attempt) {
                 attempt.args.memory, text);
 }
 
-// The run of each record of adopted memory, by slot. The first call makes the array.
+// For each record of adopted memory, by its slot: the row of its run in the table of adopted pages
+// (adopt/table.hpp). The first call makes the array. Null: no memory.
 std::uint32_t *runs_of(Rank &rank) {
     LocalSegments &own = *rank.segments;
     if (own.runs == nullptr)
@@ -157,7 +159,8 @@ void unregister_all(const Adoption &adoption) {
     adopt::unregister(runs, adoption.count);
 }
 
-// Publishes a chain of records, the last one first, so that each record has its successor's slot.
+// Publishes a record for each extent of an adopted region. Begins with the last one, because each
+// record has the slot of the next.
 sennit_status publish_chain(Attempt &attempt, SegmentRecord **out) {
     const Adoption &adoption = attempt.adoption;
     std::uint32_t *const runs = runs_of(attempt.rank);

@@ -86,7 +86,8 @@ sennit_status reserve_in_steps(int file, std::uint64_t offset, std::uint64_t byt
     return SENNIT_OK;
 }
 
-// Allocates pages at a new offset and maps them.
+// Maps a new range of the memory file and describes it in the record. Allocates its pages only for
+// SENNIT_ALLOC_RESERVE.
 sennit_status place(Rank &rank, const SegmentArgs &args, SegmentRecord *record) {
     LocalSegments &own = *rank.segments;
     const std::uint64_t page =
@@ -131,8 +132,8 @@ sennit_status no_slot() {
                 kSegmentsPerTeam - 1);
 }
 
-// Publishes the segment `draft`, whose memory exists, in the slot. `id` 0: the id is made from the
-// slot. Null: a network refused the segment; the thread's error has the reason.
+// Publishes the segment `draft`, whose memory exists, in the slot. If `id` is 0, the id is made
+// from the slot. Null: a network refused the segment, and the thread's error has the reason.
 SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, SegmentRecord &draft) {
     SegmentRecord &record = rank.control->records[slot];
     draft.actor = (draft.flags & SENNIT_ALLOC_ACCUMULATE) != 0 ? AtomicsActor::lock_holder
@@ -147,7 +148,8 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     if (watch.appears != nullptr && watch.appears(watch.context, draft, draft.epoch) != SENNIT_OK)
         return nullptr;
     mark_slot(*rank.segments, slot, true);
-    // All fields except `id` and `live`, by words: a peer may still be copying the last record.
+    // Stores all fields except `id` and `live` by atomic words, because a peer may still be copying
+    // the slot's previous record.
     constexpr std::size_t kFirst = offsetof(SegmentRecord, kind);
     constexpr std::size_t kLast = offsetof(SegmentRecord, live);
     store_words(reinterpret_cast<std::byte *>(&record) + kFirst,
@@ -162,8 +164,8 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     return &record;
 }
 
-// Ends the segment and its memory. `is_reached`: other ranks use the memory by its address, so it
-// stays mapped, and only its pages are freed.
+// Ends the segment and its memory. `is_reached`: other ranks may use the memory by its address, so
+// it stays mapped, and only its pages are freed.
 void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
     segment_withdraw(rank, record);
     if (record.mechanism == Mechanism::file) {
@@ -206,14 +208,16 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
 }
 
 void control_use(void *control) {
-    // relaxed: the owner is still in start-up, so the count is not 0, and no other data is read.
+    // relaxed: process_use_control() has found the block, so its owner still counts as a user.
     static_cast<ControlBlock *>(control)->header.users.fetch_add(1, std::memory_order_relaxed);
 }
 
 void control_release(ControlBlock *control) {
-    // SYNC control-users: pairs with the acquire below in the last user; all its uses come before.
+    // SYNC control-users: pairs with the acquire below, of the last user; the caller's uses of the
+    // block come before.
     if (control->header.users.fetch_sub(1, std::memory_order_release) != 1) return;
-    // SYNC control-users: pairs with the releases of the other users; then it may be unmapped.
+    // SYNC control-users: pairs with the releases of the other users; their uses come before the
+    // unmapping.
     (void)control->header.users.load(std::memory_order_acquire);
     control_unmap(control, static_cast<std::uint64_t>(control->header.size));
 }
@@ -221,7 +225,8 @@ void control_release(ControlBlock *control) {
 void segments_close(Rank &rank, bool all_left) {
     if (rank.control != nullptr) {
         process_hide_control(rank);
-        // relaxed: no rank starts to use the block any more; the last barrier ordered earlier uses.
+        // relaxed: no rank starts to use the block any more. If the count is read too high, memory
+        // stays mapped, which does no harm.
         const bool is_reached =
             !all_left && rank.control->header.users.load(std::memory_order_relaxed) != 1;
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
@@ -312,7 +317,7 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
         for (std::size_t i = 0; i < rows * size; ++i) {
             // relaxed: all changes are made under the cold mutex.
             const SegmentEntry &entry = rank.tables[slot].load(std::memory_order_relaxed)[i];
-            // Registered memory of a rank of this process has no mapping of its own.
+            // mapped_bytes is 0 for registered memory of a rank of this process.
             if (entry.id() == 0 || entry.base == nullptr || entry.mapped_bytes == 0) continue;
             if (begin >= entry.base + entry.bytes || begin + bytes <= entry.base) continue;
             if (begin < entry.base || begin + bytes > entry.base + entry.bytes)
@@ -326,9 +331,10 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
 }
 
 void segment_end(SegmentRecord &record) {
-    // relaxed twice: a peer that still uses the segment is wrong in any order, and sees cleared
-    // words or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); a peer that
-    // copied a part of the record's next segment finds the id cleared.
+    // relaxed twice: to use a segment while it ends is the program's error, whatever the order.
+    // SYNC segment-end: pairs with the acquire fences in read_record() and view.cpp; these stores
+    // come before the record of the slot's next segment. So a peer that has copied a mix of the two
+    // records finds `id` or `live` changed.
     record.live.store(0, std::memory_order_relaxed);
     record.id.store(0, std::memory_order_relaxed);
     order_stores();
@@ -419,7 +425,7 @@ void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_g
 }
 
 void clear_entry(SegmentEntry *entry) {
-    // relaxed: the memory is unmapped next, so a concurrent use is wrong in any order.
+    // relaxed: the memory is unmapped next, so a concurrent use is the program's error anyway.
     entry->name.store(kClearedName, std::memory_order_relaxed);
     entry->base = nullptr;
 }

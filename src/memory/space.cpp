@@ -10,7 +10,7 @@ namespace {
 
 std::byte *take(std::uint64_t bytes, std::uint64_t place, std::uint64_t multiple, int protection,
                 int more_flags) {
-    // The range is longer by this, so it contains an aligned address. The rest is unmapped below.
+    // With so many more bytes the range contains a suitable address. The rest is unmapped below.
     const std::uint64_t slack = multiple > page_bytes() ? multiple : 0;
     void *const whole =
         mmap(nullptr, bytes + slack, protection, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Address ranges that are congruent to a place in a memory file modulo 2 MiB, so that huge pages of
-// the file can be mapped there. Owns nothing: the caller unmaps a range.
+// Ranges of addresses for mappings. Huge pages of a file can be mapped only where address and file
+// offset are equal modulo 2 MiB. The caller owns a range and unmaps it.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace sennit::memory {
 
-// Reserves `bytes` of inaccessible address space, at an address congruent to `place` modulo 2 MiB.
-// Null: none; errno says why.
+// Reserves `bytes` of inaccessible address space. The address of a range of 2 MiB or more is equal
+// to `place` modulo 2 MiB; a shorter range has no huge page. Null: failed, with errno.
 std::byte *space_take(std::uint64_t bytes, std::uint64_t place);
 
 // The same at an address that is a multiple of `alignment`, a power of two.
@@ -18,8 +18,8 @@ std::byte *space_take_aligned(std::uint64_t bytes, std::uint64_t alignment);
 // The same as space_take(), but the range is new private memory.
 std::byte *space_take_memory(std::uint64_t bytes, std::uint64_t place);
 
-// Maps a range of the file over a part of the reserved range, for reading and writing, not
-// inherited by fork.
+// Maps a range of the file over a part of a reserved range, for reading and writing. A forked child
+// does not inherit it. False: failed, with errno.
 bool space_map(std::byte *address, int file, std::uint64_t file_offset, std::uint64_t bytes);
 
 }  // namespace sennit::memory

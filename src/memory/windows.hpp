@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The views of one memory file in one process. Segments with adjacent ranges of the file get
-// adjacent addresses, and the kernel then counts one mapping for all of them. It allows a process
-// about 65000 mappings (vm.max_map_count); without windows 64 ranks with 1022 segments each would
-// reach that.
+// adjacent addresses, and the kernel then counts one mapping for all of them. By default it allows
+// a process about 65000 mappings (vm.max_map_count). Without windows, 64 ranks with 1022 segments
+// each would reach this limit.
 //
 // A window is a range of addresses for kWindowBytes of the file. It is reserved as a whole when its
 // first segment is mapped. It is released as a whole when its last segment has gone and a newer
-// window exists, or by close(). So no other memory ever gets an address in it. Large segments are
-// mapped separately, and so are all segments if the address space is limited (ulimit -v).
+// window exists, or by close(). Until then no other memory gets an address in it. Large segments
+// are mapped separately, and so are all segments if the address space is limited (ulimit -v).
 //
-// Used under the rank's cold mutex: by the owner for its own segments, and by the transport mapped
-// for those of each peer.
+// The owner of a memory file has one object for its own segments; the mapped transport has one for
+// each peer. The caller makes sure that one thread at a time uses an object.
 #pragma once
 
 #include <sennit/error.h>
@@ -22,7 +22,7 @@ namespace sennit::memory {
 
 class FileWindows {
   public:
-    // The same as file_map().
+    // Like file_map(), but in a window if the segment fits.
     sennit_status map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
                       std::byte **address);
     // The same as file_unmap(), for addresses of map() or file_map().

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XPMEM: a kernel module by which a process attaches memory of another. Its library is opened at
-// run time, if present; its functions are in one table, which a test replaces. Never tested with a
-// real module: none could be loaded during development.
+// XPMEM: a kernel module by which a process attaches memory of another process. Its library is
+// opened at run time, if present. A table has the library's functions; tests replace the table.
+// Never tested with a real module: none could be loaded during development.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,11 @@ const XpmemCalls *xpmem_calls(Refused *why);
 // For tests: the table that xpmem_calls() returns from now on; null: the real one.
 void xpmem_replace(const XpmemCalls *calls);
 
-// The owner's side.
+// A buffer that the owner offers. xpmem_offer() begins the offer, xpmem_withdraw() ends it.
 struct XpmemPart {
     std::int64_t segment;
     std::uint64_t bytes;       // whole pages
-    std::uint32_t head_bytes;  // of the first page before the buffer
+    std::uint32_t head_bytes;  // bytes of the first page before the buffer
 };
 Refused xpmem_offer(std::uint64_t address, std::uint64_t bytes, XpmemPart *part);
 void xpmem_withdraw(std::int64_t segment);

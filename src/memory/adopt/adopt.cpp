@@ -24,7 +24,7 @@ constexpr std::uint64_t kLeastChecked = 512u << 10;
 // A part of the region: pages of an existing run, or pages that will become a run.
 struct RegionPart {
     PageRun *run = nullptr;   // null until make_run()
-    Stretch stretch;          // the region's pages of this part
+    Stretch stretch;          // the pages of this part
     bool protected_ = false;  // against writers while the pages move
 };
 
@@ -231,7 +231,8 @@ void unregister_here(Table &table, const std::uint32_t *runs, std::uint32_t coun
 }
 
 // Runs `work`, which moves stack memory, in a separate thread. The caller waits with its signals
-// blocked, so that no signal handler uses the stack meanwhile. 0 or an errno.
+// blocked, so that no signal handler uses the stack meanwhile. Returns 0, or an errno if no thread
+// started.
 template <class Work>
 int by_a_helper(Work &work) {
     const SignalsBlocked quiet;

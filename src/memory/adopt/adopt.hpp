@@ -4,8 +4,8 @@
 // and the reason is returned. A build without adoption (SENNIT_ADOPTION=OFF) has
 // memory/adopt_absent.cpp instead of this folder.
 //
-// memory/ calls these functions with the rank's cold mutex held; the transport mapped calls
-// view_map().
+// memory/ calls these functions with the rank's cold mutex (Rank::cold) held, or while the rank
+// starts or ends. The mapped transport calls view_map().
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace sennit::memory::adopt {
 
 inline constexpr std::uint32_t kMostExtents = 16;
 
-// The part of a region that is in one run.
+// The part of a region that is in one run. A run is a range of pages that moved together.
 struct Extent {
     std::uint64_t address;  // of the first page
     std::uint64_t bytes;    // whole pages
@@ -36,8 +36,8 @@ struct AdoptionArgs {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;  // not 0
     bool consents = false;    // SENNIT_REGISTER_SHARED_PAGES
-    // SENNIT_REGISTER_STACK: the lowest address of the program's own frames; the frames of this
-    // call are below it. 0: no stack memory moves.
+    // With SENNIT_REGISTER_STACK: the lowest address of the program's own frames; the frames of
+    // this call are below it. 0: stack memory must not move.
     std::uint64_t stack_frames = 0;
 };
 
@@ -64,7 +64,7 @@ struct RegionView {
     std::uint64_t mapped_bytes = 0;
 };
 // `first` is a copy of the region's first record in `control`. Errors: NOT_REGISTERED (the region
-// has ended meanwhile), NOMEM, OS, UNSUPPORTED (this build has no adoption).
+// has ended meanwhile), NOMEM, UNSUPPORTED (this build has no adoption).
 sennit_status view_map(const ControlBlock &control, int file, const SegmentRecord &first,
                        RegionView *view);
 

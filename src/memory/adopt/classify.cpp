@@ -43,12 +43,13 @@ bool is_program_data(std::uint64_t begin, std::uint64_t end) {
     return dl_iterate_phdr(holds_range, &range) != 0;
 }
 
-// The place of static thread-local storage relative to the control block: the same in all threads,
-// so this thread's is used.
+// The place of static thread-local storage relative to the thread's control block, which is the C
+// library's data of the thread. It is the same in all threads, so this thread's is used.
 struct Storage {
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    // The largest distance from the control block: the loader's reserve and the objects' sizes.
+    // Static storage is at most this far from the control block: the loader's reserve plus the
+    // storage of all objects.
     std::int64_t most = 8192;
     std::int64_t control_block = 0;
 };
@@ -147,8 +148,8 @@ Refusal check_mapping(const Mapping &mapping) {
     return Refusal::none;
 }
 
-// A partly moved stack has several mappings, and the kernel names at most one of them. Joins all
-// adjacent mappings above, up to a thread's guard page or the end of the stack, to find it.
+// A partly moved stack has several mappings, and the kernel names at most one of them. Joins the
+// mapping with the adjacent ones above it, until one is named or the stack ends.
 Mapping with_all_above(KernelRecord &record, const Mapping &mapping) {
     Mapping joined = mapping;
     Mapping next;
@@ -168,8 +169,8 @@ bool ends_stack(KernelRecord &record, const Mapping &mapping, std::uint64_t page
            (!record.find(page - 1, &below) || below.begin >= page || !below.readable);
 }
 
-// Decides on a stretch of a stack without frames of the waiting thread. Refuses a page with other
-// data than the buffer, and the lowest page of the stack.
+// Decides on a stretch of a stack. The caller has refused stretches with frames of the registering
+// thread. Refuses a page with other data than the buffer, and the lowest page of the stack.
 Refused check_stack(KernelRecord &record, const Question &question, const Mapping &mapping,
                     Refusal without_consent, Stretch *stretch) {
     if (!question.takes_stacks) return {without_consent, 0};

@@ -24,8 +24,8 @@ struct Buffer {
 
 struct Question {
     Buffer buffer;
-    // Stack memory may move: the caller is a helper thread. The registering thread waits, and has
-    // no frame of the program below `frames_end`.
+    // Stack memory may move. The caller is a helper thread; the registering thread waits. On its
+    // stack, frames of the program are only above `frames_end`, frames of the library below.
     bool takes_stacks = false;
     std::uint64_t frames_end = 0;
     bool stacks_are_cut = false;  // a stack was partly moved before, so it has several mappings
@@ -44,9 +44,9 @@ struct Stretch {
 Refused classify(KernelRecord &record, const Question &question, std::uint64_t begin,
                  std::uint64_t end, Stretch *stretch);
 
-// Refuses a range with memory that is locked, or excluded from fork as memory pinned by a network
-// card often is. Permits all if the process has no locked or pinned memory. Called once per
-// registration.
+// Refuses a range with memory that is locked or excluded from fork; memory that a network card has
+// pinned is often excluded. Refuses nothing if the process has no locked or pinned memory. Called
+// once per registration.
 Refused check_fixed(std::uint64_t begin, std::uint64_t end);
 
 }  // namespace sennit::memory::adopt

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes adopted memory private in a forked child. The table is locked from before the fork until
-// the child has its copies, so no page moves meanwhile. The parent waits at a pipe until the child
-// closes it or ends. The child finds adopted memory by the kernel's record, not by the table. It
-// inherits no other mapping of a memory file (MADV_DONTFORK), so any shared mapping of one is
-// adopted memory, even if realloc has moved it.
+// the child has its copies, so no page moves meanwhile. The parent waits until the child closes a
+// pipe or ends, for at most kChildTimeoutMs. The child looks for adopted memory in the kernel's
+// record, because realloc may have moved it since its registration. Every shared mapping of a
+// memory file there is adopted memory: all others are excluded from fork (MADV_DONTFORK).
 #include "memory/adopt/adopt.hpp"
 
 #include <fcntl.h>
@@ -41,10 +41,11 @@ struct Forking {
 };
 Forking forking;
 
-// The fork itself may run on adopted stack pages. MADV_DONTFORK as `advice` excludes these pages
-// from the child, MADV_DOFORK ends that. Else the child would write into the parent's frames before
-// it has copies. A handler cannot refuse a fork: the child dies at once, and the parent continues.
-// An array whose function has not returned is above all frames of the fork, so it is copied.
+// The frames of fork may be on adopted stack pages, if the function with the registered array has
+// returned. The child would then store into its parent's frames before it has copies. A handler
+// cannot refuse a fork, so `advice` MADV_DONTFORK excludes these pages from the child: it dies at
+// once, and the parent continues. MADV_DOFORK ends the exclusion. An array whose function has not
+// returned is above these frames, so the child copies it.
 void advise_own_frames(const Table &table, int advice) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     for (std::uint32_t i = 0; i < table.live; ++i) {
@@ -87,7 +88,8 @@ void before_fork() {
     if (table != nullptr) advise_own_frames(*table, MADV_DONTFORK);
 }
 
-// Returns when the child has closed the pipe or died, or if fork has failed.
+// Returns when the child has closed the pipe or died, or after kChildTimeoutMs. If fork has failed,
+// returns at once.
 void wait_for_child() {
     if (forking.pipe_ends[0] < 0) return;
     (void)close(forking.pipe_ends[1]);
@@ -136,7 +138,8 @@ void copy_or_close(const PageMove &move) {
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
-// Called if the kernel's record cannot be read, for example without a free descriptor.
+// Copies the runs of the table. Called if the kernel's record cannot be read, for example because
+// no descriptor is free.
 void copy_runs(const Table &table) {
     for (std::uint32_t i = 0; i < table.live; ++i) {
         const PageRun &run = table.runs[table.in_order[i]];

@@ -9,8 +9,8 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Frees the file's pages of a run whose memory is no longer mapped at its address. Exception: if
-// realloc has moved the memory, it stays in the file and valid at its new address.
+// Frees the run's part of the file. Exception: if the process still maps a part of it, for example
+// where realloc has moved the memory, the memory stays valid and the file is never closed.
 void leave_rest(Table &table, const PageRun &run) {
     RunFile &file = table.files[run.file];
     if (is_shown(file, run.file_offset, run.slot_end, true)) {
@@ -21,7 +21,8 @@ void leave_rest(Table &table, const PageRun &run) {
 }
 
 // Makes private the pages that the kernel's record still shows for the run, including pages that
-// realloc has added. Returns the end address of the pages, or 0 if a part was missing.
+// realloc has added. Returns the end address of the pages. 0: a part was missing or could not be
+// moved.
 std::uint64_t take_back_pages(Table &table, const PageRun &run) {
     const RunFile &file = table.files[run.file];
     const std::uint64_t end = run.address + run.bytes;

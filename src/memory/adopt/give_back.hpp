@@ -9,7 +9,8 @@ namespace sennit::memory::adopt {
 
 // Gives the run back and frees its row. Called when no region uses the run or overlaps it.
 void give_back(Table &table, PageRun &run);
-// The same, unless a region that stays in place overlaps the run.
+// The same, unless a region that stays in place overlaps the run, or the kernel's record cannot be
+// read.
 void give_back_if_free(Table &table, PageRun &run);
 // Called after a region that stayed in place has ended: gives back the runs in its range that no
 // other region uses.

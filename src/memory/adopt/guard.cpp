@@ -16,7 +16,7 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Constants of Linux 5.11, 5.19 and 6.4, which older headers lack.
+// Constants of linux/userfaultfd.h that older versions of this header lack.
 constexpr int kUserModeOnly = 1;
 constexpr std::uint64_t kProtectsShared = 1u << 12;
 constexpr std::uint64_t kProtectsUnused = 1u << 13;

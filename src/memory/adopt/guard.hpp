@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Write protection by userfaultfd: a thread that stores to a protected page waits until it is
 // woken, then stores to the memory that is mapped there. One object per adopt() or give_back(); its
-// destructor wakes all threads. Between protect() and let_go() only raw system calls are allowed.
+// destructor wakes all threads. Between protect() and let_go() the protecting thread makes only raw
+// system calls and copies: anything else might store to a protected page and wait forever.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// The ioctl of Linux 6.11; older headers lack it.
+// The argument of the ioctl PROCMAP_QUERY (Linux 6.11), which older headers lack.
 struct ProcmapQuery {
     std::uint64_t size;
     std::uint64_t query_flags;

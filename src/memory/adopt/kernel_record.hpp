@@ -73,8 +73,9 @@ FixedFlags fixed_flags(std::uint64_t begin, std::uint64_t end);
 // The number of threads of the process; 0 if unknown.
 unsigned thread_count();
 
-// Calls `seen` with an address in each thread's control block until `seen` returns true, then
-// returns true. `is_first`: the thread with which the process started.
+// Calls `seen` with an address in each thread's control block (the C library's data of a thread)
+// until `seen` returns true, then returns true. `is_first`: the thread with which the process
+// started.
 bool any_control_block(bool (*seen)(void *context, std::uint64_t address, bool is_first),
                        void *context);
 

@@ -151,7 +151,8 @@ class MoveIntoFile {
             const std::uint64_t pages = kHugePageBytes / page;
             read_states(end, pages);
             if (used_from(0, pages) != pages) break;
-            // One page is enough for a collapse: the kernel adds zeroed memory of the same node.
+            // One page is enough for a collapse: the kernel adds zeroed memory on the same NUMA
+            // node.
             placement_.prefer_node_of(0);
             if (madvise(side_of(end), page, MADV_POPULATE_WRITE) != 0) break;
             read_until_ = end + kHugePageBytes;
@@ -165,7 +166,7 @@ class MoveIntoFile {
         return error == 0 || errno == EINVAL ? 0 : errno;
     }
 
-    // Finds the used pages of the piece and their nodes.
+    // Finds the used pages of the piece and their NUMA nodes.
     void read_states(std::uint64_t at, std::uint64_t pages) {
         known_ = states_.read(at, pages, before_);
         placement_.find_nodes(pointer(at), pages, page_bytes());
@@ -191,7 +192,7 @@ class MoveIntoFile {
                 stop = i + placement_.alike(i, stop);
                 placement_.prefer_node_of(i);
             }
-            // If the kernel has no such call, it allocates the pages one by one during the copy.
+            // If the kernel has no such call, it allocates each page when the copy writes to it.
             if (stop > i &&
                 fallocate(move_.file, FALLOC_FL_KEEP_SIZE,
                           static_cast<off_t>(offset_of(at + i * page)),
@@ -313,7 +314,7 @@ struct Piece {
     std::byte *fresh;       // its new memory
 };
 
-// Copies the file's data of the piece.
+// Copies the file's data in the range of the piece to its new memory.
 SENNIT_UNWATCHED void copy_data(const PageMove &move, const Piece &piece) {
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
@@ -323,8 +324,8 @@ SENNIT_UNWATCHED void copy_data(const PageMove &move, const Piece &piece) {
         raw_copy(piece.fresh + (offset - first), piece.view + (offset - first), span);
 }
 
-// Copies the piece to its new memory and moves that to the piece's address. 0, or -errno if the
-// piece is unchanged.
+// Copies the piece to its new memory, and moves the new memory to the piece's address. Returns 0,
+// or -errno: then the piece is unchanged.
 SENNIT_UNWATCHED long swap_back(const PageMove &move, const WriteGuard *guard, const Piece &piece) {
     if (guard != nullptr) {
         const long held = guard->protect(piece.address, piece.bytes);

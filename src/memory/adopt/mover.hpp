@@ -30,15 +30,15 @@ struct PageMove {
     WriteGuard *guard = nullptr;  // covers the pages; null: no threads are blocked
 };
 
-// 0, or an errno: then the pages are private and the file's range is empty. Pages that the kernel
-// cannot move back stay in the file, at their addresses.
+// Returns 0 or an errno. After an error the pages are private again and the file's range is empty,
+// unless the kernel could not move some pages back: these stay in the file, at their addresses.
 int move_into_file(const PageMove &move);
 
-// 0, or an errno: then some pages may still be in the file. Ignores `from_file`, `first_shared` and
-// `last_shared`.
+// Returns 0 or an errno. After an error some pages may still be in the file. Ignores `from_file`,
+// `first_shared` and `last_shared`.
 int move_back(const PageMove &move);
 
-// Called in a child of fork, which has one thread: makes private copies of the pages. 0 or an
+// Makes private copies of the pages in a child of fork, which has one thread. Returns 0 or an
 // errno.
 int copy_for_child(const PageMove &move);
 

@@ -23,8 +23,8 @@ struct Policy {
 };
 static_assert(sizeof(Policy) <= kPolicyBytes);
 
-// The file has "0" if there is one node, else a list such as "0-1". Two stands for any larger
-// number.
+// Returns 1 if the machine has one node, else 2. The file has "0" for one node, else a list such as
+// "0-1".
 unsigned count_nodes() {
     char text[64];
     return read_system_file("/sys/devices/system/node/has_memory", text, sizeof text) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On machines with several memory nodes, finds the nodes of pages and lets the kernel allocate new
-// pages on the same nodes. Costs nothing on other machines. One object per move; its destructor
+// On machines with several NUMA nodes, finds the nodes of pages and lets the kernel allocate new
+// pages on the same nodes. Does nothing on other machines. One object per move; its destructor
 // restores the thread's memory policy. Not called while pages are protected.
 #pragma once
 
@@ -19,7 +19,7 @@ struct PlacementCalls {
     void (*restore)(const void *policy);
 };
 inline constexpr std::size_t kPolicyBytes = 256;
-// Null: the kernel itself.
+// Null: the calls of the kernel.
 void placement_replace(const PlacementCalls *calls);
 
 class Placement {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of runs. A run is a range of whole pages that moved into a rank's memory file; its row
-// counts the regions that use it. There is one table per address space, because ranks that are
-// threads may register the same pages. One lock guards it, taken after a rank's cold mutex.
+// The table of runs. A run is a range of whole pages that moved into a rank's memory file. Its slot
+// is the range of the file that is reserved for it. Its row in the table counts the regions that
+// use it. There is one table per address space, because ranks that are threads may register the
+// same pages. One lock guards it, taken after a rank's cold mutex (Rank::cold).
 //
-// Invariants: runs that are not lost do not overlap. A row exists while a region uses it or its
-// pages are still in a file. Nothing calls malloc while the lock is held: a fork that waits for
-// this lock may hold an allocator's lock.
+// Invariants: runs do not overlap, except lost ones, in whose place other memory is mapped. A row
+// exists while a region uses its run or the run's pages are in a file. Nothing calls malloc while
+// the lock is held: a fork that waits for this lock may hold an allocator's lock.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +50,9 @@ struct PageRun {
     std::uint64_t bytes;    // whole pages
     std::uint64_t file_offset;
     std::uint64_t slot_begin;  // in the file, at or before file_offset
-    std::uint64_t slot_end;    // realloc may grow up to there
-    std::uint32_t references;  // number of regions
-    std::uint32_t file;        // index
+    std::uint64_t slot_end;    // realloc may grow the memory up to there
+    std::uint32_t references;  // number of regions that use the run
+    std::uint32_t file;        // index into Table::files
     std::uint32_t next_free;
     bool on_stack;
     bool lost;  // other memory is mapped there: not found or touched any more
@@ -89,9 +90,9 @@ Table *table_if_open();
 
 // The run at the address, or null; *next: the lowest address of a run above it, or UINT64_MAX.
 PageRun *run_at(Table &table, std::uint64_t address, std::uint64_t *next);
-// Adds a row, and enters it in the order. Null: the table is full.
+// Adds a row and enters it in Table::in_order. Null: the table is full.
 PageRun *run_add(Table &table, const PageRun &run);
-// Removes the run from the order. The row stays.
+// Removes the run from Table::in_order. The row stays.
 void run_hide(Table &table, PageRun &run);
 // Frees the row; the run is already hidden.
 void run_forget(Table &table, PageRun &run);
@@ -104,9 +105,9 @@ bool run_is_there(const Table &table, const PageRun &run, KernelRecord &record, 
 bool shows_run(const Table &table, const PageRun &run, const Mapping &mapping,
                std::uint64_t address);
 
-// The entry of the rank's memory file. Null: the file never had a run.
+// The entry of the rank's memory file. Null: the table has none.
 RunFile *file_known(Table &table, const Rank &rank);
-// The same; adds the entry, with a descriptor of its own, if it is missing.
+// Returns the entry in *file. If it is missing, adds one with a descriptor of its own.
 Refused file_of(Table &table, const Rank &rank, RunFile **file);
 // Closes the file if its rank and its last run have ended, and it is not abandoned.
 void file_settle(Table &table, RunFile &file);
