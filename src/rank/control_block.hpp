@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control block: the words of a rank that the other ranks of its node may read and write before
-// any segment exists. It is at the start of the rank's memory file (offset 0). Every mapped peer
-// maps it; paths without load and store reach it by put and get. It has no pointers, and each word
-// has its writer in its comment. docs/design/layouts.md lists every byte.
+// The control block: words of a rank that other ranks read and write, outside of all segments. It
+// is at the start of the rank's memory file. Peers that are reached by load and store map it; the
+// other paths reach it by put and get. It has no pointers. The comments name the writer of each
+// word. docs/design/layouts.md lists every byte.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ inline constexpr std::size_t kSignalChunks = 16;
 // `leaving`: the rank is in its last barrier and opens no more channels.
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2, leaving = 3 };
 
-// The owner writes it before other ranks use the block; later only atomics and `probe_echo` change.
+// The owner fills it before other ranks use the block. Later only the atomic words and `probe_echo`
+// change.
 struct alignas(kLineBytes) ControlHeader {
     std::uint64_t magic;
     std::uint32_t layout_version;
@@ -51,12 +52,12 @@ struct alignas(kLineBytes) ControlHeader {
     // The number of the owner's threads that are attaching to a queue of any rank (src/queue/);
     // writers: these threads. SYNC queue-attaching.
     std::atomic<std::uint32_t> attaching;
-    // For a peer's test of kernel copies between the two processes: it reads `probe_token` and
-    // writes its value to `probe_echo`.
+    // A peer tests kernel copies between the two processes with these words: it reads `probe_token`
+    // and writes that value to `probe_echo`.
     std::uint64_t probe_token;  // random; writer: owner, before any other rank knows of the block
     std::uint64_t probe_echo;   // writers: peers; never read in this process
-    // The segments with the chunks of the rank's signals, 0 if not made yet (src/signal/); writer:
-    // owner; SYNC signal-view.
+    // The ids of the segments with the chunks of the rank's signals, 0 if not made yet
+    // (src/signal/); writer: owner; SYNC signal-view.
     std::atomic<std::uint32_t> signal_chunks[kSignalChunks];
 };
 static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 20 &&
@@ -77,9 +78,9 @@ static_assert(sizeof(Doorbell) == 128 && offsetof(Doorbell, rings) == 4);
 // For barriers; writer of all words: owner.
 struct alignas(kLineBytes) ArrivalLine {
     std::atomic<std::uint64_t> epoch;
-    // The call in which the owner has waited for a second, 0 if none: team/long_wait.cpp.
+    // The call in which the owner has waited for more than a second, or 0: team/long_wait.cpp.
     std::atomic<std::uint64_t> waiting;
-    // The last word of a barrier between nodes that the owner has sent: team/nodes.cpp.
+    // The last word that the owner has sent in a barrier between nodes: team/nodes.cpp.
     std::atomic<std::uint64_t> sent;
     std::uint8_t unused[104];
 };
@@ -165,7 +166,7 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint8_t version;          // of this record's layout: 1
     std::uint64_t bytes;           // size the user asked for; 0 if it continues a region
     std::uint64_t file_offset;     // place in the owner's memory file (mechanism file, adopted)
-    std::uint64_t mapped_bytes;    // bytes, rounded up to whole pages
+    std::uint64_t mapped_bytes;    // length of a mapping, whole pages
     std::uint64_t owner_address;   // for ranks of the same process and for copies by the kernel
     std::uint64_t alignment;       // of every rank's mapping
     std::uint32_t page_bytes;      // page size of the memory, for placement and adoption
@@ -201,7 +202,7 @@ struct ProcessorSet {
 static_assert(sizeof(ProcessorSet) == 128);
 
 // The words of one team, written by the owner and the other members. Epochs and numbers of calls
-// only grow, also when another team uses the slot (team/team.hpp).
+// only grow, even when a later team uses the same slot (team/team.hpp).
 struct alignas(kLineBytes) TeamSync {
     ArrivalLine arrived;
     EpochLine rounds[kRounds];
@@ -214,10 +215,10 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
               offsetof(TeamSync, coll) == 1024 + 128 * kRounds);
 
 // The block in the address space of the owner and of each peer that maps it. The file has the part
-// before `more_teams`, then the offer table. A chunk of `more_teams` is appended to the owner's
-// file when the first team of the chunk is made (memory/control_map.hpp). Untouched pages cost
-// nothing. The words of the first teams share a page with the header, so a rank that uses only the
-// world touches few pages of its peers.
+// before `more_teams`, then the offer table and the watch table. A chunk of `more_teams` is
+// appended to the owner's file when the first team of the chunk is made (memory/control_map.hpp).
+// Untouched pages take no memory. The first words of the world's team (slot 1) are in the header's
+// page, so a rank that uses only the world touches few pages of its peers.
 struct ControlBlock {
     ControlHeader header;
     Doorbell doorbell;
@@ -237,14 +238,15 @@ static_assert(offsetof(ControlBlock, doorbell) == 128 &&
               offsetof(ControlBlock, records) == 896 + kTeamSyncBytes * kFirstTeams &&
               offsetof(ControlBlock, more_teams) == 3801088 && sizeof(ControlBlock) == 115277824);
 
-// After the block: the offer table, with a slot for each rank of the world that opens channels with
-// the owner; laid out by src/channel/.
+// The offer table follows the block. It has a slot for each rank of the world, used for channels
+// between that rank and the owner; laid out by src/channel/.
 inline std::byte *offer_slot(ControlBlock &control, int peer) {
     return reinterpret_cast<std::byte *>(&control + 1) +
            kOfferSlotBytes * static_cast<std::size_t>(peer);
 }
 
-// After the offer table: the state of other nodes; laid out by src/runtime/watch/.
+// The watch table follows the offer table: the state of other nodes; laid out by
+// src/runtime/watch/.
 inline std::byte *watch_table(ControlBlock &control, int size) {
     return offer_slot(control, size);
 }

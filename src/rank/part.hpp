@@ -53,7 +53,7 @@ concept IsPart = kIsPart<T, kPart>;
 template <class T, Part kPart>
 concept FitsPart = kFitsPart<T, kPart>;
 
-// Set during start-up, or under a lock.
+// A pointer that is set during start-up, or under a lock.
 template <Part kPart>
 class PartPointer {
   public:
@@ -84,7 +84,7 @@ class PartPointer {
     void *part_ = nullptr;
 };
 
-// For several threads; used like a std::atomic.
+// A pointer that several threads may load and store at the same time, like a std::atomic.
 template <Part kPart>
 class AtomicPartPointer {
   public:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's data on the other ranks of its job. Each rank of its own node has a Peer. The ranks of
-// another node share one Peer if they are reached in the same way; data that differs between them,
-// such as ports, is in transport/fabric/cards.hpp. A rank that is reached in another way, for
-// example because it has no network, gets a Peer by part(). Only used Peers take memory; in
-// addition each rank takes 5 bytes.
+// A rank's data on the ranks of its job. Each rank of its own node has a Peer. The ranks of another
+// node share one Peer if they are reached in the same way; data that differs between them, such as
+// ports, is in transport/fabric/cards.hpp. part() gives another Peer to a rank that is reached in
+// another way, for example because it has no network. Only used Peers take memory; in addition each
+// rank takes 5 bytes.
 #pragma once
 
 #include <sennit/info.h>
@@ -23,14 +23,15 @@ namespace sennit {
 
 struct ControlBlock;
 
-// How a peer ended, as far as this rank knows. Only increases.
+// How a peer ended, as far as this rank knows. The value never decreases.
 enum class Gone : std::uint8_t { no = 0, left = 1, died = 2 };
 
 // How a peer is reached.
 struct PeerPath {
     sennit_path path = SENNIT_PATH_NONE;
     PartPointer<Part::transport> transport;  // of that path
-    PartPointer<Part::transport> copier;     // an immediate transport for private memory, or null
+    // Copies from and to the peer's private memory within a call; null: no transport can.
+    PartPointer<Part::transport> copier;
     Reason reasons[SENNIT_PATH_END];
 
     bool is_like(const PeerPath &other) const {
@@ -83,7 +84,7 @@ class PeerTable {
     // Whether the ranks have Peers.
     bool exists() const { return count_ != 0; }
 
-    // Makes a Peer for that rank, which others may share.
+    // Makes a Peer for that rank. Other ranks may share it.
     Peer &make(int rank) {
         Peer &made = *new (all_ + count_) Peer;
         place(rank, count_++);
@@ -91,12 +92,12 @@ class PeerTable {
     }
     // The rank shares the Peer of `other`.
     void share(int rank, int other) {
-        // relaxed: set-up, by one thread.
+        // relaxed: one thread sets the table up.
         place(rank, places_[other].load(std::memory_order_relaxed));
     }
 
-    // Called for a rank of another node that is not reached like the Peer that it shares. If the
-    // newest Peer is of the same node and fits, the rank shares that one; else it gets a new Peer.
+    // Called for a rank of another node that is reached in another way than its Peer says. The rank
+    // shares the newest Peer if that is of the same node and fits; otherwise it gets a new Peer.
     void part(int rank, const PeerPath &found) {
         const Peer &shared = (*this)[rank];
         const Peer &last = all_[count_ - 1];

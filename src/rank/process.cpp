@@ -56,7 +56,8 @@ void before_fork() {
     process.watched_fork.store(pthread_self(), std::memory_order_relaxed);
 }
 
-// In a forked child, pthread_self() is the id of the parent's thread that forked.
+// Whether this fork has called `prepare`. In a forked child, pthread_self() is the id of the
+// parent's thread that forked.
 bool fork_is_watched() {
     pthread_t self = pthread_self();
     // relaxed: only the id of the thread that forked matters.
@@ -82,7 +83,7 @@ void after_fork_in_child() {
     only_tables.store(&nobody, std::memory_order_relaxed);
     process.lone_number.store(-1, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
-    process.cookie = 0;  // it stands for the parent's address space
+    process.cookie = 0;  // the old one stands for the parent's address space
 }
 
 // The offset of a rank object in its first page. Segments start at a page, and the fields that
@@ -93,8 +94,8 @@ void after_fork_in_child() {
 constexpr std::size_t kRankOffset = 39 * 64;
 
 Rank *make_object() {
-    // mmap() gives zeroed pages that take memory only where used: the table of team slots has
-    // 8 KiB.
+    // mmap() gives zeroed pages that take memory only where used: most of a rank's tables stay
+    // empty.
     void *memory = mmap(nullptr, kRankOffset + sizeof(Rank), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? nullptr
@@ -102,8 +103,8 @@ Rank *make_object() {
 }
 
 // Resets the object of a former rank. A thread attached to that rank may still read it, so atomic
-// stores clear the fields that a call reads first. They stay clear until start-up sets the size:
-// until then a call of that thread fails at these fields and does not read the plain ones.
+// stores clear the fields that a call reads first. Until start-up sets the size, a call of that
+// thread fails at these fields and does not read the plain ones.
 void reset(Rank &rank) {
     // All relaxed: take_apart() has stored the same values, so the thread finds nothing in any
     // order. The stores of the next rank's start-up follow much later.
@@ -180,8 +181,8 @@ sennit_status claim(Rank **rank) {
 }
 
 // Chooses only_rank and only_tables. A rank with other ranks of its world in this process is never
-// the only one, even before the others have started or after they have left: their threads must not
-// be taken for its own.
+// the only one, even before the others have started or after they have left. Otherwise their
+// threads would be taken for its own.
 void publish_only_rank() {
     Rank *only = nullptr;
     if (process.published_count == 1) {

@@ -12,7 +12,8 @@ namespace sennit {
 
 inline constexpr int kRanksPerProcess = 64;
 
-// The declarations are hidden too: otherwise the compiler loads the addresses from a table.
+// The declarations have hidden visibility too: without it the compiler loads the addresses from a
+// table.
 #pragma GCC visibility push(hidden)
 
 // The rank object of threads without a rank: it has no cached entry, size 0 and empty hot tables. A
@@ -25,7 +26,8 @@ extern constinit Rank nobody;
 // docs/design/decisions/0001-ranks-as-threads.md has the measured costs of the alternatives.
 extern constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]];
 
-// The rank of all threads if the process has exactly one rank, else null.
+// The rank of all threads. Null: the process has no rank, or may have several
+// (publish_only_rank()).
 extern constinit std::atomic<Rank *> only_rank;
 
 // The hot tables of only_rank, or of `nobody` if that is null; never null.
@@ -45,8 +47,8 @@ inline Rank *current_rank() {
     return rank;
 }
 
-// The first chunk of a hot table of the calling thread's rank, or null. One test detects both
-// cases: the process has not exactly one rank, or the rank has no such table.
+// The first chunk of a hot table of the calling thread's rank, or null. A null chunk in only_tables
+// means that only_rank is null or its rank has no such table. So one test covers both cases.
 template <HotTable HotTables::*kTable>
 inline void *current_table() {
     // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's start-up comes
@@ -57,7 +59,7 @@ inline void *current_table() {
     return chunk;
 }
 
-// Whether this process was forked while Sennit was in use: every call returns STATE there.
+// Whether this process was forked while Sennit was in use. Then calls return STATE.
 bool process_is_forked_child();
 
 // The hooks of memory/ around a fork: `prepare` is called before it, then `parent` or `child`, all
@@ -70,8 +72,8 @@ struct ForkHooks {
 void process_watch_forks(const ForkHooks *hooks);
 
 // Claims and resets a free rank object; other threads do not find it yet. The first rank of the
-// process reads the knobs. Errors: NOMEM (kRanksPerProcess are in use), and the error of an invalid
-// knob.
+// process reads the knobs. Errors: NOMEM (for example: kRanksPerProcess are in use), and the error
+// of an invalid knob.
 sennit_status process_claim_rank(Rank **rank);
 // Sets the number of the claimed rank. If the process has no other rank, log lines of threads
 // without a rank have this number.
@@ -85,10 +87,11 @@ void process_release_rank(Rank *rank);
 Rank *process_find_rank(int world_rank);
 int process_rank_count();
 
-// The control blocks of this process's ranks, at the addresses where their owners map them. Another
-// rank of the process receives, in a message, the address of a block or of memory that the owner
-// frees later than the block. The owner may have ended since. So process_use_control() calls
-// `use(object)` and returns true only if the owner has not started to unmap the block.
+// The list of the control blocks of this process's ranks. One rank of the process uses the block of
+// another by its address, which it gets in a message; the owner may have ended since. So
+// process_use_control() looks for the block in the list. If it finds the block, it calls
+// `use(object)` under a lock, during which the owner cannot unmap the block, and returns true.
+// `object` is the block, or memory that the owner frees later than the block.
 void process_show_control(const Rank &rank);
 void process_hide_control(const Rank &rank);
 bool process_use_control(ControlBlock *control, void (*use)(void *object), void *object);

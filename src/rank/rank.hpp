@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rank object: all run-time state of one rank, and its Peers. It has a pointer to the part of
-// each folder, so no state of a rank is process-wide. The process object (process.hpp) has the
-// table of ranks and the rule by which a thread finds its rank.
+// The rank object: all run-time state of one rank. It has a pointer to the part of each folder, so
+// no state of a rank is process-wide. The process object (process.hpp) has the table of ranks and
+// the rule by which a thread finds its rank.
 //
 // Life: process_claim_rank() -> filled by rank/life/startup.cpp -> process_publish_rank() -> in use
 // -> process_release_rank(). The memory of a rank object is never unmapped, and atomic stores reset
@@ -45,8 +45,8 @@ struct ProgressBell {
     }
 };
 
-// Callbacks for the rank's segments, under the rank's cold mutex. `appears` is called before any
-// peer can know of the segment, whose live word will be `live`; `goes` when no rank may use the
+// Callbacks for the rank's segments. `appears` is called before any peer can know of the segment;
+// `live` is the future value of the record's `live`. `goes` is called when no rank may use the
 // segment any more.
 struct SegmentWatch {
     sennit_status (*appears)(void *context, const SegmentRecord &record,
@@ -88,9 +88,9 @@ struct HotTables {
     HotTable channel_table;
     HotTable signal_table;
     HotTable block_table;
-    // By team slot; each [segment index][world rank]. SYNC entry-table.
+    // The table of entries of each team slot: [segment index][world rank]. SYNC entry-table.
     AtomicPartPointer<Part::entry> tables[kTeamSlots];
-    std::uint16_t table_rows[kTeamSlots] = {};  // number of rows of each table that were ever used
+    std::uint16_t table_rows[kTeamSlots] = {};  // rows of each table up to the last one ever used
 };
 
 // Fields that are constant while the rank is in use, and fields that only start-up, teardown and
@@ -101,14 +101,14 @@ struct RankSetup {
     int mate_count = 0;
     ControlBlock *control = nullptr;
     sennit_bootstrap bootstrap{};
-    int launcher_fd = -1;  // hangs up when the launcher ends, which ends the job; -1: none
+    int launcher_fd = -1;  // hangs up when the launcher ends, and with it the job; -1: none
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
     PartPointer<Part::observer> observer;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
-    bool shares_processors = false;        // the node has more ranks than processors
-    unsigned spins = 0;           // polls without progress before a wait makes progress; 0: none
-    bool shares_process = false;  // other ranks of its world are threads of this process
+    bool shares_processors = false;        // more ranks than processors where this rank may run
+    unsigned spins = 0;                    // polls at the start of a wait, before it makes progress
+    bool shares_process = false;           // other ranks of its world are threads of this process
     // SENNIT_RAIL_SHARE as agreed by all ranks, and the size from which it applies; SIZE_MAX:
     // never.
     unsigned rail_share = 0;
@@ -117,9 +117,9 @@ struct RankSetup {
     SegmentWatch segment_watch;
     // Called in a forked child to close the ports of this process. May be null.
     void (*close_in_child)(Rank &rank) = nullptr;
-    bool progress_yields = false;                    // the hooks yield the processor; set with them
+    bool progress_yields = false;                    // the hooks yield the processor to other ranks
     RequestCalls request_kinds[kRequestKinds] = {};  // by request::register_kind()
-    void (*poll_requests)(Rank &rank) = nullptr;     // for the requests in Rank::polled_requests
+    void (*poll_requests)(Rank &rank) = nullptr;     // used if Rank::polled_requests is not 0
 
     // Parts that belong to other folders.
     PartPointer<Part::segments> segments;
@@ -145,11 +145,11 @@ struct Rank : HotTables, RankSetup {
     // For runtime/detector.cpp.
     std::atomic<std::uint32_t> ended{0};            // peers whose end (PeerTable::end()) is known
     std::atomic<std::uint32_t> first_dead{0};       // one of the dead peers + 1; 0: none
-    std::atomic<std::uint32_t> ended_elsewhere{0};  // ends of other nodes that `ended` includes
+    std::atomic<std::uint32_t> ended_elsewhere{0};  // noted ends from the watch and the launcher
     std::atomic<std::uint32_t> fruitless_polls{0};  // runtime/wait.hpp: note_fruitless_poll()
     std::atomic<unsigned> hook_count{0};
     ProgressBell progress_bell;
-    std::atomic<unsigned> polled_requests{0};  // requests that progress only if polled
+    std::atomic<unsigned> polled_requests{0};  // number of requests that progress only if polled
     // A wait that lasts longer logs a warning: LostSearch::warn in runtime/wait.hpp.
     std::atomic<std::int64_t> warns_after_ns{10'000'000'000};
 
@@ -193,7 +193,7 @@ inline void poll_progress(Rank &rank) {
     poll_requests(rank);
 }
 
-// The same, recorded if it moves anything: observe/observer.cpp.
+// The same for a rank with an observer, which records calls that move something.
 [[gnu::cold, gnu::noinline]] void make_progress_observed(Rank &rank);
 
 inline void make_progress(Rank &rank) {
@@ -202,7 +202,7 @@ inline void make_progress(Rank &rank) {
     poll_progress(rank);
 }
 
-// Holds a rank's cold mutex: attaching, allocating and freeing segments.
+// Holds a rank's cold mutex, for example while a segment is attached, allocated or freed.
 class ColdLock : private MutexLock {
   public:
     explicit ColdLock(Rank &rank) : MutexLock(rank.cold) {}
@@ -214,7 +214,7 @@ inline Gone known_gone(const Rank &rank, int peer) {
     return rank.peers.end(peer).load(std::memory_order_relaxed);
 }
 
-// Null: load and store do not reach the peer.
+// The peer's control block. Null: load and store do not reach it.
 inline ControlBlock *control_of(const Rank &rank, int peer) {
     return peer == rank.world_rank ? rank.control : rank.peers[peer].control;
 }

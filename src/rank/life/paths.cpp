@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the path to each rank. Each rank tries the paths to all ranks of its node; one rank of
-// each node tries those to other nodes. One exchange, or two if results for other nodes differ,
-// shares the results, and all ranks choose the same paths.
+// each node tries the paths to other nodes. One exchange shares the results, or two if the results
+// for other nodes differ. Then both ranks of a pair choose the same path.
 #include <algorithm>
 #include <cstring>
 
@@ -11,8 +11,8 @@ namespace sennit::life {
 namespace {
 
 // A rank's results. In a row of the exchange, a PathSet for each rank of its node follows, by place
-// in the node. There is none for ranks of other nodes: addresses show the paths to them, and one
-// rank of each node has tried the rails.
+// in the node. Ranks of other nodes need no PathSet: their addresses show the possible paths, and
+// one rank of each node has tried the rails.
 struct Tries {
     // Set by a rank that failed after the first exchange, so that the others need not wait.
     std::uint8_t has_failed;

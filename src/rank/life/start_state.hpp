@@ -60,14 +60,15 @@ inline bool needs_rails(const Startup &start) {
     return has_several_nodes(start) || start.rank.rail_share != 0;
 }
 
-// Called when every rank knows that some rank has failed; `own` is this rank's status. A rank that
-// has not failed, or that blames another, returns the error of the rank at fault. A rank at fault
-// returns its own, and so do all failed ranks if all of them blame others.
+// Called when every rank knows that some rank has failed; `own` is this rank's status. A rank at
+// fault returns its own error. A rank that has not failed, or that blames another, returns
+// BOOTSTRAP with the reason of the rank at fault. If all failed ranks blame others, each returns
+// its own error.
 sennit_status share_failure(Startup &start, sennit_status own);
 
-// In paths.cpp. Makes room for an exchange. If there is no memory, *status is set unless it already
-// has an error, and the room of the cards is returned, so that this rank still takes part and the
-// others do not wait. Null: that is too small, and this rank cannot take part.
+// In paths.cpp. Makes room for an exchange. If there is no memory, sets *status unless it already
+// has an error, and returns the memory of Startup::all, so that this rank still takes part and the
+// others do not wait. Null: that memory is too small, and this rank cannot take part.
 std::uint8_t *make_room(Startup &start, std::size_t bytes, sennit_status *status);
 void free_room(const Startup &start, std::uint8_t *room);
 // Tries the paths, and chooses for each rank a path that both sides can use. A rank that has failed

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The order of start-up; each step needs the earlier ones:
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
-//   node exchanged -> transports connected -> networks opened, their addresses exchanged and
-//   connected, if needed -> paths tried, to each rank of the node and by one rank of it to other
-//   nodes -> results exchanged, paths chosen -> engine, teams -> ready.
+//   node exchanged -> transports connected -> if needed, networks opened, addresses exchanged,
+//   networks connected -> paths tried -> results exchanged, paths chosen -> engine, teams -> ready.
 // Without networks there are three bootstrap exchanges: cards, results, ready. Each of these shows
-// whether any rank has failed; then one more exchange gives all ranks its reason. Networks need one
-// more exchange for their addresses, some need one for further data, and results that differ
+// whether any rank has failed; if so, one more exchange gives all ranks the reason. Networks need
+// another exchange for their addresses, some need one for further data, and results that differ
 // between other nodes need one.
 #include "rank/life/startup.hpp"
 
@@ -299,7 +298,7 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
         bytes = std::max(bytes, transport::more_bytes(start.addresses[r * path::kNetworks + slot]));
     if (bytes == 0) return so_far;
     sennit_status status = so_far;
-    // The part of each rank, then this rank's own.
+    // The room has the part of each rank, then this rank's own.
     std::uint8_t *const room = make_room(start, (size + 1) * bytes, &status);
     if (room == nullptr) return status;
     auto *const all = reinterpret_cast<std::byte *>(room);
@@ -382,8 +381,8 @@ std::uint8_t reach_bits(Rank &rank) {
         (world.node_load_store ? kWorldNodes : 0) | (runtime::observer_traces(rank) ? kTraces : 0));
 }
 
-// If some rank traces in a job of several nodes, all ranks compare their clocks. A failure of that
-// does not fail start-up.
+// If some rank traces in a job of several nodes, all ranks compare their clocks. If the comparison
+// fails, start-up continues.
 void align_clocks(Startup &start, const Readiness *all) {
     bool traces = false;
     for (int r = 0; r < start.size; ++r)
@@ -438,9 +437,10 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
 }
 
 void choose_spins(Startup &start) {
-    // A rank with its own core polls for about 0.1 ms before it yields. On shared cores it does
-    // not, because every poll keeps another rank from running (docs/design/waiting.md). It does not
-    // poll either if completion needs this rank's progress: polls without progress see nothing new.
+    // A rank with its own core polls for about 0.1 ms before it yields. On shared cores it yields
+    // at once, because every poll keeps another rank from running (docs/design/waiting.md). If
+    // completion needs this rank's progress, it does not poll either: polls without progress would
+    // see nothing new.
     constexpr unsigned kSpins = 4000;
     start.rank.shares_processors =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
@@ -505,7 +505,7 @@ sennit_status startup(Rank &rank, const StartupArgs &args) {
     const sennit_status status = run(start, args.paths);
     runtime::listener_close(&start.listener);
     if (status == SENNIT_OK) {
-        // relaxed: only the detector reads it, and it acts only on `leaving` and `left`.
+        // relaxed: readers act only on `leaving` and `left`.
         rank.control->header.state.store(static_cast<std::uint32_t>(RankState::running),
                                          std::memory_order_relaxed);
         if (runtime::knobs().report && rank.world_rank == 0) report(start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts and ends a rank: the only folder that may include all layers but api/.
+// Starts and ends a rank. Only this folder may include all layers except api/.
 #pragma once
 
 #include <sennit/runtime.h>

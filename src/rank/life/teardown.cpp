@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a rank. It waits in two places only: in the last barrier, which ends when all ranks
-// are in it, one has died or the caller's timeout is over; and for the transports to close, at most
-// 10 s.
+// The end of a rank. It waits for the other ranks in the last barrier, which ends when all ranks
+// are in it, when one has died or when the caller's timeout is over. Then it waits for its open
+// operations and its transports, for at most 10 s.
 #include "rank/life/teardown.hpp"
 
 #include <unistd.h>
@@ -57,7 +57,7 @@ void close_peers(Rank &rank) {
 struct Late {
     int first = -1;
     int count = 0;
-    bool lowest_waits = true;  // no rank before this one is in sennit_finalize
+    bool lowest_waits = true;  // no rank with a lower number is in sennit_finalize
 };
 
 Late find_late(Rank &rank) {
@@ -123,8 +123,8 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     memory::forget_entries(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(world_size(rank)));
-    // After the engine, whose open operations may need the watch's reports; before the peers'
-    // memory is unmapped, which has the watch's words.
+    // The watch stops after the engine, whose open operations may need its reports, and before the
+    // memory of the peers, which has its words, is unmapped.
     watch::watch_stop(rank);
     if (has_peers) close_peers(rank);
     path::router_close(rank, deadline);
@@ -143,8 +143,7 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     rank.mate_count = 0;
     rank.launcher_fd = -1;
     if (rank.bootstrap.release != nullptr) rank.bootstrap.release(rank.bootstrap.context);
-    // relaxed: a thread that still calls Sennit now is the program's error; it reads 0 and gets
-    // STATE.
+    // relaxed: a call that another thread makes now is the program's error.
     rank.size.store(0, std::memory_order_relaxed);
 }
 
@@ -153,8 +152,8 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
     constexpr std::int64_t kTakeApart_ns = 10'000'000'000;
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
-    // SYNC rank-left: pairs with the acquire in has_state(); the opening of this rank's channels
-    // comes before. A sleeping peer checks again soon.
+    // SYNC rank-left: pairs with the acquire in read_state(); the opening of this rank's channels
+    // comes before. Sleeping peers are not woken, because they check again soon.
     rank.control->header.state.store(static_cast<std::uint32_t>(RankState::leaving),
                                      std::memory_order_release);
     {
@@ -162,7 +161,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         const team::CollectiveCall call(world, team::kWorldHandle);
         status = call.status();
         runtime::observer_write(rank);
-        // A barrier that timed out must be completed before this one.
+        // A barrier that timed out must be completed before the last one.
         if (status == SENNIT_OK && team::is_arrived(world))
             status = synchronise_at_end(rank, world, team::take_up, deadline);
         if (status == SENNIT_OK)
@@ -171,7 +170,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
     }
     runtime::observer_finish(rank, status == SENNIT_OK);
     const sennit_error error = *thread_error();
-    // SYNC rank-left: pairs with the acquire in has_state(); this rank's last stores come before.
+    // SYNC rank-left: pairs with the acquire in read_state(); this rank's last stores come before.
     rank.control->header.state.store(static_cast<std::uint32_t>(RankState::left),
                                      std::memory_order_release);
     for (int peer = 0; peer < world_size(rank); ++peer) {
