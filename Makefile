@@ -9,8 +9,8 @@ endif
 
 help:
 	@echo "make demo       build, then a ping-pong and 3-D heat conduction, with Sennit and with MPI"
-	@echo "make test       the short tests: at most 8 minutes on 2 cores"
-	@echo "make test-all   these and the rest of what CI runs, under two sanitizers too: at most 30 minutes"
+	@echo "make test       the short tests: about 10 minutes on 2 cores, of these 4 to build"
+	@echo "make test-all   these and the rest of what CI runs, under two sanitizers too: about half an hour"
 	@echo "make test-long  the tests that are too long for CI: two to three hours"
 	@echo "make build      library, programs and tests: build/bin, build/lib, build/include"
 	@echo "make uninstall  remove what cmake --install build/release has installed"
